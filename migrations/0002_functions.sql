@@ -1,0 +1,488 @@
+-- Up Migration
+-- The operations. Each sets its tenant first, so that row-level security holds inside it as well; each that
+-- changes what an admission rests on takes the exclusive lock of its scope, bumps the fence, and commits before
+-- anything is answered. All are SECURITY DEFINER under a role that row-level security binds too.
+set local role genlock_owner;
+set local search_path = genlock;
+
+-- Locks and fence -----------------------------------------------------------------------------------------------------
+-- Order everywhere: tenant, then server. Admission takes both shared.
+create function lock_key(p_tenant text, p_server text) returns bigint language sql immutable as
+  $$ select hashtextextended('genlock:' || p_tenant || '/' || p_server, 0) $$;
+
+create function bump_fence(p_tenant text, p_server text) returns bigint language plpgsql volatile as $$
+declare v bigint;
+begin
+  insert into fence as f (tenant, server) values (p_tenant, p_server)
+    on conflict (tenant, server) do update set version = f.version + 1
+    returning version into v;
+  perform pg_notify('genlock_fence', p_tenant || '/' || p_server);
+  return v;
+end $$;
+
+create function fence_text(p_tenant text, p_server text) returns text language sql stable as
+  $$ select incarnation::text || ':' || version from fence where tenant = p_tenant and server = p_server $$;
+
+create function insert_receipt(r jsonb) returns void language sql volatile as $$
+  insert into receipt (tenant, id, kind, subject, server, identity, audience, generation, page_root, tool_id, descriptor,
+    policy_epoch, fence, decision, code, reason, lease, args_digest, resource, credential, jws)
+  select r->>'tenant', r->>'id', r->>'kind', r->>'subject', r->>'server', r->>'identity', r->>'audience',
+    (r->>'generation')::int, r->>'page_root', r->>'tool_id', r->>'descriptor', (r->>'policy_epoch')::int, r->>'fence',
+    r->>'decision', r->>'code', r->>'reason', r->>'lease', r->>'args_digest', r->>'resource', r->>'credential', r->>'jws'
+$$;
+
+-- Pages (D6) ----------------------------------------------------------------------------------------------------------
+-- Claims a scan for one attempt. No row back: a newer segment or attempt has it. The order (segment, attempt) is
+-- Temporal's own; a token that the activity increments would let a waking stale attempt steal the scan.
+create function claim_scan(p_tenant text, p jsonb) returns setof scan language plpgsql volatile security definer
+  set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  return query insert into scan as s (tenant, id, server, audience, workflow_id, run_id, round, segment, attempt, worker,
+      policy_epoch, trust_version, base_pointer_version, credential, deadline)
+    select p_tenant, p->>'id', p->>'server', p->>'audience', p->>'workflow_id', p->>'run_id', (p->>'round')::int,
+      (p->>'segment')::int, (p->>'attempt')::int, p->>'worker',
+      coalesce((select max(epoch) from policy_epoch where tenant = p_tenant), 0), v.trust_version,
+      coalesce((select a.version from active_pointer a where a.tenant = p_tenant and a.server = p->>'server'
+        and a.audience = p->>'audience' and a.closed_at is null), 0),
+      ua.credential, clock_timestamp() + make_interval(secs => (v.limits->>'scanTime')::float8 / 1000)
+    from server v join server_audience ua on ua.tenant = v.tenant and ua.server = v.name and ua.audience = p->>'audience'
+    where v.tenant = p_tenant and v.name = p->>'server'
+    on conflict (tenant, id) do update
+      set segment = excluded.segment, attempt = excluded.attempt, worker = excluded.worker
+      where (s.segment, s.attempt) < (excluded.segment, excluded.attempt) and s.ended_at is null
+    returning *;
+end $$;
+
+-- Stores one page under the claim, in one autocommitted statement with the lock on the claim: without the lock a
+-- frozen worker that wakes could add its page during an open takeover. Answers whether the page was stored.
+create function store_page(p_tenant text, p_scan text, p_segment int, p_attempt int, p jsonb, p_raw bytea)
+  returns boolean language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+declare stored int;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  with claim as (
+    select id from scan where tenant = p_tenant and id = p_scan and segment = p_segment and attempt = p_attempt
+      and ended_at is null for no key update)
+  insert into page (tenant, scan, n, request_cursor, next_cursor, null_cursor, result_digest, raw_digest, raw, bytes,
+      tools, revision, identity, worker)
+    select p_tenant, id, (p->>'n')::int, p->>'request_cursor', p->>'next_cursor', (p->>'null_cursor')::boolean,
+      p->>'result_digest', p->>'raw_digest', p_raw, octet_length(p_raw), p->'tools', nullif(p->'revision', 'null'::jsonb),
+      p->>'identity', p->>'worker'
+    from claim;
+  get diagnostics stored = row_count;
+  return stored = 1;
+end $$;
+
+-- Contract versions (S2) -------------------------------------------------------------------------------------------------
+-- Issues the version of each tool of a candidate, once. A tool keeps the version of the audience's active tool of that
+-- name where the contract is the same; else it takes the one that another audience's active tool of the very same
+-- contract has, so that one contract is one id for the policies of a tenant; else the next number, never used before.
+create function issue_contract_versions(p_tenant text, p_scan text) returns void language plpgsql volatile
+  security definer set search_path = genlock, pg_temp as $$
+declare s scan;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  select * into strict s from scan where tenant = p_tenant and id = p_scan for update;
+  perform pg_advisory_xact_lock(lock_key(p_tenant, s.server || '/versions'));
+  update candidate_tool c set contract_version = known.version
+    from (
+      select distinct on (t.name) t.name, t.contract_digest, t.contract_version as version
+      from candidate_tool mine
+      join active_pointer a on a.tenant = p_tenant and a.server = s.server and a.closed_at is null
+      join candidate_tool t on t.tenant = p_tenant and t.scan = a.scan and t.name = mine.name
+        and t.contract_digest = mine.contract_digest
+      where mine.tenant = p_tenant and mine.scan = p_scan
+      order by t.name, (a.audience = s.audience) desc, t.contract_version desc) known
+    where c.tenant = p_tenant and c.scan = p_scan and c.name = known.name and c.contract_version is null;
+  with fresh as (
+    insert into contract_counter as k (tenant, server, name, last)
+      select p_tenant, s.server, name, 1 from candidate_tool
+        where tenant = p_tenant and scan = p_scan and contract_version is null
+      on conflict (tenant, server, name) do update set last = k.last + 1
+      returning name, last)
+  update candidate_tool c set contract_version = fresh.last from fresh
+    where c.tenant = p_tenant and c.scan = p_scan and c.name = fresh.name and c.contract_version is null;
+end $$;
+
+-- Reserves the generation number of a candidate, once per scan (S1). Gaps are allowed.
+create function reserve_generation(p_tenant text, p_scan text) returns integer language plpgsql volatile
+  security definer set search_path = genlock, pg_temp as $$
+declare s scan; n integer;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  select * into strict s from scan where tenant = p_tenant and id = p_scan for update;
+  select generation into n from generation where tenant = p_tenant and scan = p_scan;
+  if found then return n; end if;
+  insert into generation_counter as g (tenant, server, audience, last) values (p_tenant, s.server, s.audience, 1)
+    on conflict (tenant, server, audience) do update set last = g.last + 1 returning last into n;
+  insert into generation (tenant, server, audience, generation, scan) values (p_tenant, s.server, s.audience, n, p_scan);
+  return n;
+end $$;
+
+-- Promotion (P1, P2) -------------------------------------------------------------------------------------------------------
+-- The one compare-and-set. Answers {outcome: promoted | lost | fenced, …}; a retry finds its own candidate.
+create function promote(p_tenant text, p_scan text, p_fresh_until timestamptz, p_receipt jsonb) returns jsonb
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+declare
+  s scan; g generation; v server; a active_pointer; epoch integer; old_identity text;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  select * into strict s from scan where tenant = p_tenant and id = p_scan;
+  perform pg_advisory_xact_lock_shared(lock_key(p_tenant, ''));
+  perform pg_advisory_xact_lock(lock_key(p_tenant, s.server));
+  select * into strict s from scan where tenant = p_tenant and id = p_scan;
+  select * into strict g from generation where tenant = p_tenant and scan = p_scan;
+  if g.promoted_at is not null then
+    return jsonb_build_object('outcome', 'promoted', 'generation', g.generation, 'receipt', g.receipt, 'policyEpoch', s.policy_epoch);
+  end if;
+  select * into v from server where tenant = p_tenant and name = s.server;
+  select coalesce(max(pe.epoch), 0) into epoch from policy_epoch pe where tenant = p_tenant;
+  if s.ended_at is not null or g.state <> 'SNAPSHOT_PROVEN' or g.snapshot is null or s.state <> 'SNAPSHOT_PROVEN' then
+    return jsonb_build_object('outcome', 'fenced', 'what', 'candidate');
+  end if;
+  if v.name is null or v.trust_version <> s.trust_version then
+    return jsonb_build_object('outcome', 'fenced', 'what', 'trust');
+  end if;
+  if epoch <> s.policy_epoch then return jsonb_build_object('outcome', 'fenced', 'what', 'policyEpoch'); end if;
+  if v.closed_reason is not null then return jsonb_build_object('outcome', 'fenced', 'what', 'closed'); end if;
+
+  select * into a from active_pointer
+    where tenant = p_tenant and server = s.server and audience = s.audience and closed_at is null for update;
+  if coalesce(a.version, 0) <> s.base_pointer_version then
+    return jsonb_build_object('outcome', 'lost', 'activeGeneration', a.generation);
+  end if;
+  if a.identity is not null and a.identity <> s.identity then
+    update active_pointer set closed_at = clock_timestamp()
+      where tenant = p_tenant and server = s.server and audience = s.audience and identity = a.identity;
+  end if;
+  insert into active_pointer as p (tenant, server, identity, audience, version, generation, scan, snapshot, policy_epoch,
+      trust_version, revision, content_root, fresh_until)
+    values (p_tenant, s.server, s.identity, s.audience, s.base_pointer_version + 1, g.generation, s.id, g.snapshot,
+      s.policy_epoch, s.trust_version, s.revision, s.content_root, p_fresh_until)
+    on conflict (tenant, server, identity, audience) do update
+      set version = excluded.version, generation = excluded.generation, scan = excluded.scan, snapshot = excluded.snapshot,
+        policy_epoch = excluded.policy_epoch, trust_version = excluded.trust_version, revision = excluded.revision,
+        content_root = excluded.content_root, fresh_until = excluded.fresh_until, closed_at = null;
+  -- Nothing verifies a superseded generation again: it serves as long as it was last verified for, and no longer (A1, S7).
+  update generation set superseded_by = g.generation, superseded_at = clock_timestamp(), expires = least(expires, a.fresh_until)
+    where tenant = p_tenant and server = s.server and audience = s.audience and generation = a.generation;
+  update generation set state = 'ELIGIBLE', promoted_at = clock_timestamp(), receipt = p_receipt->>'id'
+    where tenant = p_tenant and scan = p_scan;
+  insert into freshness (tenant, server, audience, generation, scan, snapshot, revision, verified_at, expires)
+    values (p_tenant, s.server, s.audience, g.generation, s.id, g.snapshot, s.revision, clock_timestamp(), p_fresh_until);
+  update scan set state = 'ELIGIBLE', reason = 'PROMOTED', ended_at = clock_timestamp()
+    where tenant = p_tenant and id = p_scan;
+  perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
+  perform bump_fence(p_tenant, s.server);
+  return jsonb_build_object('outcome', 'promoted', 'generation', g.generation, 'receipt', p_receipt->>'id', 'policyEpoch', s.policy_epoch);
+end $$;
+
+-- S7: a verified refresh that found nothing changed renews the freshness of the active generation.
+-- No row changes hands, so no fence: a view that is older refuses, and a refusal is decided again on a new view.
+create function renew_freshness(p_tenant text, p_scan text, p_fresh_until timestamptz) returns jsonb
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+declare s scan; a active_pointer;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  select * into strict s from scan where tenant = p_tenant and id = p_scan;
+  perform pg_advisory_xact_lock_shared(lock_key(p_tenant, ''));
+  perform pg_advisory_xact_lock(lock_key(p_tenant, s.server));
+  select * into a from active_pointer where tenant = p_tenant and server = s.server and audience = s.audience
+    and identity = s.identity and closed_at is null for update;
+  if exists (select from freshness where tenant = p_tenant and scan = p_scan) then
+    return jsonb_build_object('outcome', 'renewed', 'generation', a.generation, 'freshUntil', a.fresh_until);
+  end if;
+  if a.version is null or a.version <> s.base_pointer_version or a.content_root <> s.content_root then
+    return jsonb_build_object('outcome', 'lost', 'activeGeneration', a.generation);
+  end if;
+  if a.policy_epoch <> s.policy_epoch or a.trust_version <> s.trust_version
+    or s.policy_epoch <> coalesce((select max(epoch) from policy_epoch where tenant = p_tenant), 0)
+    or s.trust_version <> (select trust_version from server where tenant = p_tenant and name = s.server) then
+    return jsonb_build_object('outcome', 'fenced', 'what', 'policyEpoch or trust');
+  end if;
+  insert into freshness (tenant, server, audience, generation, scan, snapshot, revision, verified_at, expires)
+    values (p_tenant, s.server, s.audience, a.generation, s.id, a.snapshot, s.revision, clock_timestamp(), p_fresh_until);
+  update active_pointer set fresh_until = p_fresh_until, revision = s.revision
+    where tenant = p_tenant and server = s.server and audience = s.audience and identity = s.identity;
+  return jsonb_build_object('outcome', 'renewed', 'generation', a.generation, 'freshUntil', p_fresh_until);
+end $$;
+
+-- Operator acts ---------------------------------------------------------------------------------------------------------------
+create function publish_policy(p_tenant text, p_expected integer, p_bundle text, p_digest text, p_by text, p_receipt jsonb)
+  returns integer language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+declare current integer;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  perform pg_advisory_xact_lock(lock_key(p_tenant, ''));
+  select coalesce(max(epoch), 0) into current from policy_epoch where tenant = p_tenant;
+  if current <> p_expected then return null; end if;
+  insert into policy_epoch (tenant, epoch, bundle, bundle_digest, published_by, receipt)
+    values (p_tenant, current + 1, p_bundle, p_digest, p_by, p_receipt->>'id');
+  perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
+  perform bump_fence(p_tenant, '');
+  return current + 1;
+end $$;
+
+-- Registers a server, or changes one whose name it is: another source or trust is a new trust version.
+create function register_server(p_tenant text, p jsonb, p_audiences jsonb, p_receipt jsonb) returns jsonb
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+declare v server; version integer;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  perform pg_advisory_xact_lock_shared(lock_key(p_tenant, ''));
+  perform pg_advisory_xact_lock(lock_key(p_tenant, p->>'name'));
+  select * into v from server where tenant = p_tenant and name = p->>'name' for update;
+  if exists (select from server where tenant = p_tenant and namespace = p->>'namespace' and name <> p->>'name') then
+    return jsonb_build_object('outcome', 'namespaceTaken');
+  end if;
+  if v.name is not null and v.namespace <> p->>'namespace' then return jsonb_build_object('outcome', 'exists'); end if;
+  version := case
+    when v.name is null then 1
+    when v.source = p->'source' and v.trust = p->'trust' and v.contract = p->'contract'
+      and p_audiences = (select coalesce(jsonb_object_agg(audience, credential), '{}'::jsonb) from server_audience
+        where tenant = p_tenant and server = v.name) then v.trust_version
+    else v.trust_version + 1 end;
+  insert into fence (tenant, server) values (p_tenant, '') on conflict do nothing;
+  insert into server (tenant, name, namespace, source, trust, trust_version, limits, contract, freshness, refresh_seconds)
+    values (p_tenant, p->>'name', p->>'namespace', p->'source', p->'trust', version, p->'limits', p->'contract',
+      p->'freshness', (p->>'refreshSeconds')::int)
+    on conflict (tenant, name) do update set source = excluded.source, trust = excluded.trust,
+      trust_version = excluded.trust_version, limits = excluded.limits, contract = excluded.contract,
+      freshness = excluded.freshness, refresh_seconds = excluded.refresh_seconds;
+  insert into server_audience (tenant, server, audience, credential)
+    select p_tenant, p->>'name', key, value from jsonb_each(p_audiences)
+    on conflict (tenant, server, audience) do update set credential = excluded.credential;
+  perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
+  perform bump_fence(p_tenant, p->>'name');
+  return jsonb_build_object('outcome', case when v.name is null then 'registered' else 'changed' end, 'trustVersion', version);
+end $$;
+
+create function set_server_closed(p_tenant text, p_server text, p_reason text, p_receipt jsonb) returns boolean
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  perform pg_advisory_xact_lock(lock_key(p_tenant, p_server));
+  update server set closed_reason = p_reason where tenant = p_tenant and name = p_server;
+  if not found then return false; end if;
+  perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
+  perform bump_fence(p_tenant, p_server);
+  return true;
+end $$;
+
+-- A revocation of a tool or server locks that server; of a subject or a lease, the tenant.
+create function revoke(p_tenant text, p jsonb, p_receipt jsonb) returns text
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+declare scope text := coalesce(p->>'server', '');
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  perform pg_advisory_xact_lock(lock_key(p_tenant, scope));
+  if scope <> '' and not exists (select from server where tenant = p_tenant and name = scope) then return 'noSuchServer'; end if;
+  insert into revocation (tenant, id, kind, server, target, reason, revoked_by, receipt)
+    values (p_tenant, p->>'id', p->>'kind', scope, p->>'target', p->>'reason', p->>'by', p_receipt->>'id');
+  perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
+  perform bump_fence(p_tenant, scope);
+  return 'revoked';
+end $$;
+
+create function lift_revocation(p_tenant text, p_id text, p_by text, p_receipt jsonb) returns text
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+declare r revocation;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  select * into r from revocation where tenant = p_tenant and id = p_id;
+  if not found then return 'noSuchRevocation'; end if;
+  perform pg_advisory_xact_lock(lock_key(p_tenant, r.server));
+  update revocation set lifted_at = clock_timestamp(), lifted_by = p_by, lift_receipt = p_receipt->>'id'
+    where tenant = p_tenant and id = p_id and lifted_at is null;
+  if not found then return 'alreadyLifted'; end if;
+  perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
+  perform bump_fence(p_tenant, r.server);
+  return 'lifted';
+end $$;
+
+-- Admission (A1, L3) ------------------------------------------------------------------------------------------------------------
+-- What a decision rests on and can change, in one read and with the fence versions it was read under. The size of the
+-- answer does not depend on the size of the catalog.
+create function admission_view(p_tenant text, p_server text, p_audience text) returns jsonb
+  language plpgsql stable security definer set search_path = genlock, pg_temp as $$
+declare answer jsonb;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  select jsonb_build_object(
+    'tenantFence', fence_text(p_tenant, ''),
+    'serverFence', fence_text(p_tenant, p_server),
+    'policyEpoch', coalesce((select max(epoch) from policy_epoch where tenant = p_tenant), 0),
+    'server', (select jsonb_build_object('name', name, 'namespace', namespace, 'closedReason', closed_reason)
+      from server where tenant = p_tenant and name = p_server),
+    'active', (select jsonb_build_object('generation', a.generation, 'identity', a.identity, 'snapshot', a.snapshot,
+        'policyEpoch', a.policy_epoch, 'pageRoot', s.page_root, 'credential', s.credential, 'scan', a.scan,
+        'freshUntil', extract(epoch from least(a.fresh_until, g.expires)) * 1000)
+      from active_pointer a
+      join scan s on s.tenant = a.tenant and s.id = a.scan
+      join generation g on g.tenant = a.tenant and g.scan = a.scan
+      where a.tenant = p_tenant and a.server = p_server and a.audience = p_audience and a.closed_at is null),
+    'retained', (select coalesce(jsonb_agg(jsonb_build_object('generation', generation, 'state', state,
+        'policyEpoch', (select policy_epoch from scan where tenant = g.tenant and id = g.scan),
+        'expires', extract(epoch from expires) * 1000) order by generation), '[]'::jsonb)
+      from generation g where tenant = p_tenant and server = p_server and audience = p_audience and promoted_at is not null
+        and state in ('ELIGIBLE', 'QUARANTINED')),
+    'newestGeneration', (select coalesce(max(generation), 0) from generation where tenant = p_tenant and server = p_server
+      and audience = p_audience and promoted_at is not null),
+    'latestScan', (select jsonb_build_object('state', state, 'reason', reason) from scan where tenant = p_tenant
+      and server = p_server and audience = p_audience and ended_at is not null order by started_at desc limit 1),
+    'revocations', (select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'target', target)), '[]'::jsonb)
+      from revocation where tenant = p_tenant and server in ('', p_server) and lifted_at is null))
+  into answer;
+  return answer;
+end $$;
+
+-- One tool of the active generation (P3), with its source text.
+create function active_tool(p_tenant text, p_server text, p_audience text, p_tool text) returns jsonb
+  language plpgsql stable security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  return (select jsonb_build_object('generation', a.generation, 'snapshot', a.snapshot, 'id', t.tool_id, 'name', t.name,
+      'descriptor', t.descriptor, 'input', t.input, 'output', t.output, 'effectClass', t.effect_class, 'verdict', t.verdict, 'source', d.source)
+    from active_pointer a
+    join candidate_tool t on t.tenant = a.tenant and t.scan = a.scan and t.tool_id = p_tool
+    join descriptor d on d.tenant = t.tenant and d.raw_digest = t.raw_digest
+    where a.tenant = p_tenant and a.server = p_server and a.audience = p_audience and a.closed_at is null);
+end $$;
+
+-- The active catalog, a slice at a time by tool name (P3).
+create function active_catalog(p_tenant text, p_server text, p_audience text, p_after text, p_limit integer) returns jsonb
+  language plpgsql stable security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  return (select jsonb_build_object('generation', a.generation, 'snapshot', a.snapshot, 'identity', a.identity,
+      'policyEpoch', a.policy_epoch, 'revision', a.revision, 'contentRoot', a.content_root, 'pageRoot', s.page_root,
+      'protocol', s.protocol, 'tools', s.tools,
+      'freshUntil', extract(epoch from least(a.fresh_until, g.expires)) * 1000, 'scan', a.scan,
+      'fence', fence_text(p_tenant, '') || '/' || fence_text(p_tenant, p_server),
+      'page', (select coalesce(jsonb_agg(jsonb_build_object('id', t.tool_id, 'name', t.name, 'descriptor', t.descriptor,
+          'input', t.input, 'output', t.output, 'effectClass', t.effect_class, 'verdict', t.verdict, 'source', d.source) order by t.name collate "C"), '[]'::jsonb)
+        from (select * from candidate_tool t where t.tenant = p_tenant and t.scan = a.scan and t.name collate "C" > p_after
+          order by t.name collate "C" limit p_limit) t
+        join descriptor d on d.tenant = t.tenant and d.raw_digest = t.raw_digest))
+    from active_pointer a
+    join scan s on s.tenant = a.tenant and s.id = a.scan
+    join generation g on g.tenant = a.tenant and g.scan = a.scan
+    where a.tenant = p_tenant and a.server = p_server and a.audience = p_audience and a.closed_at is null);
+end $$;
+
+create function active_servers(p_tenant text, p_audience text) returns jsonb
+  language plpgsql stable security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  return (select coalesce(jsonb_agg(jsonb_build_object('server', a.server, 'namespace', v.namespace, 'generation', a.generation,
+      'tools', s.tools, 'contentRoot', a.content_root, 'freshUntil', extract(epoch from least(a.fresh_until, g.expires)) * 1000) order by a.server), '[]'::jsonb)
+    from active_pointer a
+    join server v on v.tenant = a.tenant and v.name = a.server
+    join scan s on s.tenant = a.tenant and s.id = a.scan
+    join generation g on g.tenant = a.tenant and g.scan = a.scan
+    where a.tenant = p_tenant and a.audience = p_audience and a.closed_at is null);
+end $$;
+
+create function policy_bundle(p_tenant text, p_epoch integer) returns jsonb
+  language plpgsql stable security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  return (select jsonb_build_object('epoch', epoch, 'bundle', bundle, 'digest', bundle_digest) from policy_epoch
+    where tenant = p_tenant and epoch = coalesce(p_epoch, (select max(epoch) from policy_epoch where tenant = p_tenant)));
+end $$;
+
+-- Commits the decisions of one scope: group commit, one round trip. Rows in by ordinal, answers out by ordinal. A row's
+-- outcome is COMMITTED, FENCE_MOVED (decided under another fence; nothing written), REPLAYED (its proof was used before;
+-- nothing written) or EXPIRED (the lease would be born dead; nothing written).
+-- VOLATILE and in plpgsql on purpose: the lock is taken in one statement and the comparison made in the next, whose
+-- snapshot is younger than the lock. Autocommitted on purpose: an open transaction of a frozen client would block revocation.
+create function admit_batch(p_tenant text, p_server text, p_rows jsonb) returns table (ord integer, outcome text)
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+declare tenant_now text; server_now text;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  perform pg_advisory_xact_lock_shared(lock_key(p_tenant, ''));
+  perform pg_advisory_xact_lock_shared(lock_key(p_tenant, p_server));
+  select fence_text(p_tenant, ''), fence_text(p_tenant, p_server) into tenant_now, server_now;
+  return query
+  with r as (
+    select e.ordinality::int as ord, e.value as row,
+      row_number() over (partition by e.value->'proof'->>'jkt', e.value->'proof'->>'jti' order by e.ordinality) as uses
+    from jsonb_array_elements(p_rows) with ordinality e),
+  judged as (
+    select r.*, case
+      when r.row->>'tenant_fence' is distinct from tenant_now or r.row->>'server_fence' is distinct from server_now then 'FENCE_MOVED'
+      when r.row->'lease' <> 'null'::jsonb
+        and to_timestamp((r.row->'lease'->>'expires_ms')::float8 / 1000) <= clock_timestamp() then 'EXPIRED'
+      when r.row->'proof' <> 'null'::jsonb and r.uses > 1 then 'REPLAYED'
+      else 'GO' end as verdict
+    from r),
+  proofs as (
+    insert into dpop_proof (tenant, jkt, jti, expires)
+      select p_tenant, row->'proof'->>'jkt', row->'proof'->>'jti', to_timestamp((row->'proof'->>'expires_ms')::float8 / 1000)
+      from judged where verdict = 'GO' and row->'proof' <> 'null'::jsonb
+      order by row->'proof'->>'jkt', row->'proof'->>'jti'
+      on conflict do nothing returning jkt, jti),
+  final as (
+    select j.ord, j.row, case
+      when j.verdict <> 'GO' then j.verdict
+      when j.row->'proof' <> 'null'::jsonb and not exists (
+        select from proofs p where p.jkt = j.row->'proof'->>'jkt' and p.jti = j.row->'proof'->>'jti') then 'REPLAYED'
+      else 'COMMITTED' end as outcome
+    from judged j),
+  leases as (
+    insert into lease (tenant, jti, server, audience, subject, tool_id, descriptor, generation, policy_epoch, tenant_fence,
+        server_fence, resource, args_digest, effect_class, jkt, expires)
+      select p_tenant, l->>'jti', p_server, l->>'audience', l->>'subject', l->>'tool_id', l->>'descriptor',
+        (l->>'generation')::int, (l->>'policy_epoch')::int, tenant_now, server_now, l->>'resource', l->>'args_digest',
+        l->>'effect_class', l->>'jkt', to_timestamp((l->>'expires_ms')::float8 / 1000)
+      from final f cross join lateral (select f.row->'lease' as l) x
+      where f.outcome = 'COMMITTED' and f.row->'lease' <> 'null'::jsonb),
+  receipts as (
+    insert into receipt (tenant, id, kind, subject, server, identity, audience, generation, page_root, tool_id, descriptor,
+        policy_epoch, fence, decision, code, reason, lease, args_digest, resource, credential, jws)
+      select p_tenant, c->>'id', c->>'kind', c->>'subject', c->>'server', c->>'identity', c->>'audience', (c->>'generation')::int,
+        c->>'page_root', c->>'tool_id', c->>'descriptor', (c->>'policy_epoch')::int, c->>'fence', c->>'decision', c->>'code',
+        c->>'reason', c->>'lease', c->>'args_digest', c->>'resource', c->>'credential', c->>'jws'
+      from final f cross join lateral (select f.row->'receipt' as c) x
+      where f.outcome = 'COMMITTED')
+  select f.ord, f.outcome from final f order by f.ord;
+end $$;
+
+-- Proofs that no clock window would accept any more.
+create function forget_proofs(p_tenant text) returns bigint language plpgsql volatile security definer
+  set search_path = genlock, pg_temp as $$
+declare n bigint;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  delete from dpop_proof where tenant = p_tenant and expires < clock_timestamp();
+  get diagnostics n = row_count;
+  return n;
+end $$;
+
+create function read_receipts(p_tenant text, p_id text, p_subject text, p_before timestamptz, p_limit integer) returns jsonb
+  language plpgsql stable security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  return (select coalesce(jsonb_agg(to_jsonb(x) - 'tenant' order by x.at desc, x.id), '[]'::jsonb) from (
+    select * from receipt r where tenant = p_tenant and (p_id is null or r.id = p_id)
+      and (p_subject is null or r.subject = p_subject) and (p_before is null or r.at < p_before)
+    order by r.at desc, r.id limit p_limit) x);
+end $$;
+
+-- Who may call what ----------------------------------------------------------------------------------------------------------------
+revoke execute on all functions in schema genlock from public;
+grant execute on function current_tenant() to genlock_api, genlock_worker, genlock_operator;
+grant execute on function claim_scan(text, jsonb), store_page(text, text, int, int, jsonb, bytea),
+  issue_contract_versions(text, text), reserve_generation(text, text), promote(text, text, timestamptz, jsonb),
+  renew_freshness(text, text, timestamptz), policy_bundle(text, integer) to genlock_worker;
+grant execute on function admission_view(text, text, text), active_tool(text, text, text, text),
+  active_catalog(text, text, text, text, integer), active_servers(text, text), policy_bundle(text, integer),
+  admit_batch(text, text, jsonb), forget_proofs(text), read_receipts(text, text, text, timestamptz, integer) to genlock_api;
+grant execute on function publish_policy(text, integer, text, text, text, jsonb), register_server(text, jsonb, jsonb, jsonb),
+  set_server_closed(text, text, text, jsonb), revoke(text, jsonb, jsonb), lift_revocation(text, text, text, jsonb),
+  policy_bundle(text, integer), read_receipts(text, text, text, timestamptz, integer) to genlock_operator;
+
+-- The row that records this migration is written by the administrator.
+reset role;

@@ -1,0 +1,134 @@
+/** Judges every tool of a candidate, a page at a time, and reads a page's bytes only where a verdict is not known yet. */
+import type { Digest } from '../domain/ids.js';
+import { isJsonObject, type JsonObject, type JsonValue, member } from '../domain/json.js';
+import type { RegisteredServer } from '../domain/server.js';
+import type { SchemaReference } from '../domain/snapshot.js';
+import { contractDigest, hintsDigest, textDigest } from '../proof/contract.js';
+import { digestJson, sha256Bytes } from '../proof/digest.js';
+import { readStrict } from '../proof/strictJson.js';
+import type {
+  CandidateToolRow,
+  DescriptorResult,
+  PageRecord,
+  PageTool,
+  ScanRecord,
+} from '../store/scanStore.js';
+import { type ContractPolicy, checkDescriptor } from '../validation/checkDescriptor.js';
+import type { Dialect, ResolvedDialect } from '../validation/dialects.js';
+import { DEFAULT_CONTRACT_LIMITS } from '../validation/limits.js';
+import type { ActivityDeps } from './deps.js';
+
+/** Goes up whenever a check changes its mind about some descriptor, so that no verdict of older rules is reused. */
+const RULES = 1;
+/** The page was read strictly when it was fetched; this only bounds the same reader again. */
+const PAGE_DEPTH = 256;
+
+const contractPolicy = ({ contract }: RegisteredServer): ContractPolicy => ({
+  dialects: ['2020-12', ...contract.dialects] satisfies Dialect[],
+  limits: { ...DEFAULT_CONTRACT_LIMITS, descriptorBytes: contract.descriptorBytes },
+  outputRoot: 'object',
+});
+
+export interface Judging {
+  readonly record: ScanRecord;
+  readonly server: RegisteredServer;
+  readonly pages: readonly PageRecord[];
+  readonly progress: { judged: number };
+}
+
+/** Stores a row for each distinct tool of the scan. A repeat of the activity stores the same rows again, once. */
+export const judgeTools = async (
+  deps: ActivityDeps,
+  { record, server, pages, progress }: Judging,
+): Promise<void> => {
+  const policy = contractPolicy(server);
+  const ruleset = digestJson({ rules: RULES, policy: policy as unknown as JsonValue });
+  const seen = new Set<string>();
+  for (const page of pages) {
+    const tools = page.tools.filter(([name]) => !seen.has(name) && seen.add(name));
+    if (tools.length === 0) continue;
+    const { store } = deps;
+    const known = new Map(
+      await store.knownChecks(
+        record.tenant,
+        ruleset,
+        tools.map(([, descriptor]) => descriptor),
+      ),
+    );
+    const sources = await store.knownSources(
+      record.tenant,
+      tools.map(([, , raw]) => raw),
+    );
+    const missing = tools.filter(([, descriptor, raw]) => !known.has(descriptor) || !sources.has(raw));
+    if (missing.length > 0) {
+      const found = await readTools(deps, record, page, new Set(missing.map(([, , raw]) => raw)));
+      await store.saveDescriptors(
+        record.tenant,
+        [...found].map(([raw, { text }]) => ({ raw, source: text })),
+      );
+      const results = new Map<Digest, DescriptorResult>();
+      for (const [, descriptor, raw] of missing) {
+        const tool = found.get(raw);
+        if (tool !== undefined && !known.has(descriptor)) results.set(descriptor, judge(tool.value, policy));
+      }
+      if (results.size > 0) await store.saveChecks(record.tenant, ruleset, results);
+      for (const [descriptor, result] of results) known.set(descriptor, result);
+    }
+    await store.saveCandidateTools(
+      record.tenant,
+      record.id,
+      tools.map((tool, index) => row(tool, known, progress.judged + index)),
+    );
+    progress.judged += tools.length;
+  }
+};
+
+const row = (
+  [name, descriptor, raw]: PageTool,
+  known: ReadonlyMap<Digest, DescriptorResult>,
+  position: number,
+): CandidateToolRow => {
+  const result = known.get(descriptor);
+  if (result === undefined) throw new Error(`no verdict for descriptor ${descriptor}`);
+  return { ...result, name, position, descriptor, raw };
+};
+
+/** The wanted tools of a stored page: source text and value, by the digest of the text. */
+const readTools = async (
+  { store }: ActivityDeps,
+  record: ScanRecord,
+  page: PageRecord,
+  wanted: ReadonlySet<Digest>,
+): Promise<ReadonlyMap<Digest, { readonly text: string; readonly value: JsonObject }>> => {
+  const bytes = await store.pageBytes(record.tenant, record.id, page.n);
+  if (sha256Bytes(bytes) !== page.rawDigest)
+    throw new Error(`page ${page.n} of ${record.id} is not what was stored`);
+  const document = readStrict(bytes, { maxDepth: PAGE_DEPTH }, { elementsOf: '/result/tools' });
+  const result = isJsonObject(document.value) ? member(document.value, 'result') : undefined;
+  const values = isJsonObject(result) ? (member(result, 'tools') as readonly JsonValue[]) : [];
+  const found = new Map<Digest, { text: string; value: JsonObject }>();
+  for (const [index, { start, end }] of document.elements.entries()) {
+    const text = document.text.slice(start, end);
+    const raw = sha256Bytes(text);
+    const value = values[index];
+    if (wanted.has(raw) && isJsonObject(value)) found.set(raw, { text, value });
+  }
+  return found;
+};
+
+const judge = (tool: JsonObject, policy: ContractPolicy): DescriptorResult => {
+  const check = checkDescriptor(tool, policy);
+  return {
+    contract: contractDigest(tool, { input: check.input, output: check.output }),
+    hints: hintsDigest(tool),
+    text: textDigest(tool),
+    input: reference(member(tool, 'inputSchema'), check.input),
+    output: reference(member(tool, 'outputSchema'), check.output),
+    verdict: { status: check.status, findings: check.findings },
+  };
+};
+
+const reference = (schema: JsonValue | undefined, dialect: ResolvedDialect | null): SchemaReference | null =>
+  schema === undefined || dialect === null
+    ? null
+    : { digest: digestJson(schema), dialect: dialect.dialect, vocabularies: dialect.vocabularies };

@@ -1,0 +1,89 @@
+/** From a fetched page to what the verdict needs and what is stored: names and digests, taken from the bytes. */
+import { END_REASONS } from '../domain/endReasons.js';
+import type { Evidence } from '../domain/generation.js';
+import type { Digest, ServerName } from '../domain/ids.js';
+import { isJsonObject, isString, member } from '../domain/json.js';
+import type { PageFacts, ScanStop } from '../domain/pagination.js';
+import { IDENTITY_SCHEMA, type ServerKind } from '../domain/snapshot.js';
+import { SourceFault } from '../domain/sourceFault.js';
+import { digestJson, sha256Bytes } from '../proof/digest.js';
+import { identityDigest } from '../proof/identity.js';
+import type { ConnectionEvidence, FetchedPage } from '../sources/source.js';
+import type { PageRecord, PageTool } from '../store/scanStore.js';
+import type { Stop } from './activityTypes.js';
+
+/** D8: who answered, as one digest. What the server says of itself is no part of it. */
+export const identityOf = (kind: ServerKind, { endpoint, spki, artifact }: ConnectionEvidence): Digest =>
+  identityDigest({ schema: IDENTITY_SCHEMA, kind, endpoint, spki, artifact });
+
+const NUL = '\u0000';
+
+const malformed = (page: number, evidence: Readonly<Record<string, unknown>>): SourceFault =>
+  new SourceFault('PAGE_MALFORMED', { page, ...evidence });
+
+/**
+ * A tool needs a name to be spoken of at all; everything else that is wrong with it is its own verdict (V1, V2).
+ * @throws SourceFault PAGE_MALFORMED
+ */
+const pageTools = (n: number, page: FetchedPage): readonly PageTool[] =>
+  page.tools.map(({ text, value }, index) => {
+    const name = isJsonObject(value) ? member(value, 'name') : undefined;
+    if (!isString(name)) throw malformed(n, { tool: index, rule: 'a tool is an object with a string name' });
+    if (name.includes(NUL)) throw malformed(n, { tool: index, rule: 'a tool name holds U+0000' });
+    return [name, digestJson(value), sha256Bytes(text)];
+  });
+
+export interface ReadPage {
+  readonly facts: PageFacts;
+  readonly record: PageRecord;
+}
+
+/** @throws SourceFault PAGE_MALFORMED */
+export const readPage = (
+  at: { readonly n: number; readonly kind: ServerKind; readonly server: ServerName; readonly worker: string },
+  requestCursor: string | undefined,
+  page: FetchedPage,
+): ReadPage => {
+  if (page.nextCursor?.includes(NUL)) throw malformed(at.n, { rule: 'a cursor holds U+0000' });
+  const tools = pageTools(at.n, page);
+  const identity = identityOf(at.kind, page.evidence);
+  const common = { requestCursor, nextCursor: page.nextCursor, revision: page.revision, identity };
+  return {
+    facts: {
+      ...common,
+      bytes: page.raw.byteLength,
+      tools: tools.map(([name, descriptor]) => ({ name, descriptor })),
+    },
+    record: {
+      ...common,
+      n: at.n,
+      nullCursor: page.nullCursor,
+      resultDigest: digestJson(page.result),
+      rawDigest: sha256Bytes(page.raw),
+      bytes: page.raw.byteLength,
+      tools,
+      worker: at.worker,
+    },
+  };
+};
+
+/** The facts of a page that was stored before: a resumed scan folds the same facts again. */
+export const storedFacts = (page: PageRecord): PageFacts => ({
+  requestCursor: page.requestCursor,
+  nextCursor: page.nextCursor,
+  tools: page.tools.map(([name, descriptor]) => ({ name, descriptor })),
+  bytes: page.bytes,
+  revision: page.revision,
+  identity: page.identity,
+});
+
+/** Every tool of a scan once, in list order: a repeat of an equal descriptor adds nothing. */
+export const distinctTools = (pages: readonly PageRecord[]): readonly PageTool[] => {
+  const seen = new Map<string, PageTool>();
+  for (const page of pages) for (const tool of page.tools) if (!seen.has(tool[0])) seen.set(tool[0], tool);
+  return [...seen.values()];
+};
+
+/** A reason of the pure core as the end of a scan: the table of end reasons says which state it is. */
+export const stopOf = (reason: ScanStop, evidence: Evidence): Stop =>
+  ({ kind: 'stop', state: END_REASONS[reason].state, reason, evidence }) as Stop;

@@ -1,0 +1,120 @@
+/**
+ * Turns the checked candidate into the immutable artifact: contract versions and the generation number are issued
+ * from storage, once per scan, and everything else is a function of what is stored, so that a retry seals the same bytes.
+ */
+import { mayHaveSideEffects } from '../domain/descriptor.js';
+import { epochMs, parseDigest, type ToolId, toolId } from '../domain/ids.js';
+import { isJsonObject } from '../domain/json.js';
+import type { CredentialRef, RegisteredServer } from '../domain/server.js';
+import type { CredentialEvidence, SnapshotPage, SnapshotTool } from '../domain/snapshot.js';
+import type { CompiledPolicy } from '../policy/port.js';
+import { sha256Bytes } from '../proof/digest.js';
+import { serverIdentity } from '../proof/identity.js';
+import { sealSnapshot } from '../proof/seal.js';
+import type { PageRecord, ScanRecord, SealedToolRow } from '../store/scanStore.js';
+import type { ScanStep, SealResult } from './activityTypes.js';
+import type { ActivityDeps } from './deps.js';
+import { withHeartbeat } from './failures.js';
+import { readScanOf } from './readScan.js';
+import { pageLink } from './verifyTail.js';
+
+export const seal =
+  (deps: ActivityDeps) =>
+  (input: ScanStep): Promise<SealResult> =>
+    withHeartbeat(
+      () => input.scan,
+      async () => {
+        const found = await readScanOf(deps, input);
+        if (found.kind === 'stop') return found;
+        const { record, server } = found;
+        const { store } = deps;
+        const sealedBefore = await store.generationOf(record.tenant, record.id);
+        if (sealedBefore?.snapshot != null) {
+          return { kind: 'sealed', generation: sealedBefore.generation, snapshot: sealedBefore.snapshot };
+        }
+        await store.issueContractVersions(record.tenant, record.id);
+        const policy = await deps.policy(record.tenant, record.policyEpoch);
+        const rows = await store.sealedTools(record.tenant, record.id);
+        const tools = rows.map((row) => snapshotTool(row, server, policy));
+        await store.saveClassification(
+          record.tenant,
+          record.id,
+          tools.map(({ name, id, effectClass }) => ({ name, toolId: id, effectClass })),
+        );
+        const generation = await store.reserveGeneration(record.tenant, record.id);
+        const pages = await store.pages(record.tenant, record.id);
+        const sealed = sealSnapshot(parts(record, server, generation, pages, tools));
+        const expires = epochMs(Date.parse(sealed.snapshot.expires));
+        await store.saveArtifact(record.tenant, record.id, {
+          digest: sealed.digest,
+          bytes: sealed.bytes,
+          expires,
+        });
+        return { kind: 'sealed', generation, snapshot: sealed.digest };
+      },
+    );
+
+const snapshotTool = (
+  row: SealedToolRow,
+  server: RegisteredServer,
+  policy: CompiledPolicy | null,
+): SnapshotTool => {
+  const id: ToolId = toolId(server.namespace, row.name, row.contractVersion);
+  // V5: the class comes from the operator's reviewed classification, and is UNKNOWN without one.
+  const effectClass = policy?.classify(id)?.effectClass ?? 'UNKNOWN';
+  return {
+    id,
+    namespace: server.namespace,
+    name: row.name,
+    contractVersion: row.contractVersion,
+    descriptor: row.descriptor,
+    raw: row.raw,
+    inputSchema: row.input,
+    outputSchema: row.output,
+    effectClass,
+    mayHaveSideEffects: mayHaveSideEffects(effectClass),
+    verdict: row.verdict,
+    source: row.source,
+  };
+};
+
+const snapshotPage = (page: PageRecord): SnapshotPage => ({
+  ...pageLink(page),
+  raw: page.rawDigest,
+  tools: page.tools.length,
+  bytes: page.bytes,
+});
+
+/** S4, S6: a digest of the reference is evidence of which credential scanned; the secret is nowhere. */
+export const credentialEvidence = (credential: CredentialRef): CredentialEvidence | 'none' =>
+  credential.kind === 'none' ? 'none' : { reference: sha256Bytes(credential.reference), fingerprint: null };
+
+const parts = (
+  record: ScanRecord,
+  server: RegisteredServer,
+  generation: number,
+  pages: readonly PageRecord[],
+  tools: readonly SnapshotTool[],
+): Parameters<typeof sealSnapshot>[0] => {
+  const { identity, revision, protocol, sourceEvidence } = record;
+  const endpoint = isJsonObject(sourceEvidence as never) ? sourceEvidence?.['endpoint'] : undefined;
+  if (identity === null || revision === null || protocol === null || typeof endpoint !== 'string') {
+    throw new Error(`scan ${record.id} lacks what its pages must have left`);
+  }
+  return {
+    server: serverIdentity(server.name, identity),
+    endpoint: parseDigest(endpoint),
+    protocol,
+    tenant: record.tenant,
+    audienceClass: record.audience,
+    policyEpoch: record.policyEpoch,
+    catalogGeneration: generation,
+    discoveryStartedAt: new Date(record.startedAt).toISOString(),
+    revision,
+    pages: pages.map(snapshotPage),
+    tools,
+    credential: credentialEvidence(record.credential),
+    // From the start of the scan, so that a retry seals the same expiry.
+    expires: new Date(record.startedAt + server.freshness.snapshotMaxAge).toISOString(),
+  };
+};

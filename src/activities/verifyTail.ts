@@ -1,0 +1,82 @@
+/**
+ * Asks the source again after the last page, over a fresh connection, and compares revision and identity (D3). Only
+ * then are the pages one list of one source generation, and only here is the page root computed.
+ */
+import type { Digest } from '../domain/ids.js';
+import { verifyTailFacts } from '../domain/pagination.js';
+import type { RegisteredServer } from '../domain/server.js';
+import { SourceFault } from '../domain/sourceFault.js';
+import { nextCursorDigest, type PageLink, pageRoot, requestCursorDigest } from '../proof/pageChain.js';
+import type { FetchedPage } from '../sources/source.js';
+import type { PageRecord, ScanRecord } from '../store/scanStore.js';
+import type { ScanStep, Stop, VerifyTailResult } from './activityTypes.js';
+import type { ActivityDeps } from './deps.js';
+import { asStop, withHeartbeat } from './failures.js';
+import { identityOf, stopOf } from './pageFacts.js';
+import { readScanOf } from './readScan.js';
+
+const TRIES = 3;
+const PAUSE_MS = 500;
+
+export const verifyTail =
+  (deps: ActivityDeps) =>
+  (input: ScanStep): Promise<VerifyTailResult> =>
+    withHeartbeat(
+      () => input.scan,
+      async (signal) => {
+        const found = await readScanOf(deps, input);
+        if (found.kind === 'stop') return found;
+        const { record, server } = found;
+        if (record.identity === null) return tailUnverified({ rule: 'the scan has no first page' });
+        const tail = await askAgain(deps, server, record, signal);
+        if ('kind' in tail) return tail;
+        const verdict = verifyTailFacts(
+          { revision: record.revision, identity: record.identity },
+          { revision: tail.revision, identity: identityOf(server.source.kind, tail.evidence) },
+        );
+        if (verdict.kind === 'stop') return stopOf(verdict.reason, verdict.evidence);
+        const root = pageRoot((await deps.store.pages(record.tenant, record.id)).map(pageLink));
+        await deps.store.noteProgress(record.tenant, record.id, { state: 'SNAPSHOT_PROVEN', pageRoot: root });
+        return { kind: 'bound', pageRoot: root };
+      },
+    );
+
+/** How a stored page enters the page root (S5). */
+export const pageLink = (page: PageRecord): PageLink & { readonly result: Digest } => ({
+  index: page.n,
+  requestCursor: requestCursorDigest(page.requestCursor),
+  nextCursor: nextCursorDigest(page.nextCursor),
+  result: page.resultDigest,
+});
+
+const tailUnverified = (evidence: Readonly<Record<string, unknown>>): Stop => ({
+  kind: 'stop',
+  state: 'INCOMPLETE',
+  reason: 'TAIL_UNVERIFIED',
+  evidence,
+});
+
+const askAgain = async (
+  deps: ActivityDeps,
+  server: RegisteredServer,
+  record: ScanRecord,
+  signal: AbortSignal,
+): Promise<FetchedPage | Stop> => {
+  const target = await deps.targetOf(server, record.credential).catch(asStop);
+  if (target.kind === 'stop') return target;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const connection = await deps.source.connect(target, { signal });
+      try {
+        return await connection.listPage(undefined, { signal });
+      } finally {
+        await connection.close();
+      }
+    } catch (error) {
+      if (!(error instanceof SourceFault)) throw error;
+      if (!error.transient || attempt >= TRIES)
+        return tailUnverified({ fault: error.reason, ...error.evidence });
+      await deps.pause(PAUSE_MS, signal);
+    }
+  }
+};

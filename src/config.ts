@@ -1,0 +1,300 @@
+/**
+ * The only reader of the environment: what a program needs, checked once at its start, with units and caps. A wrong
+ * value names its variable and the rule; no value is ever repeated, since it may be a secret in the wrong place.
+ */
+import { z } from 'zod';
+import { CatalogError } from './domain/errors.js';
+import { type DurationMs, durationMs } from './domain/ids.js';
+import { Secret } from './sources/secret.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables of this process. Everything else here is a function of its argument. */
+export const environment = (): Environment => process.env;
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface TemporalConfig {
+  /** host:port of the gRPC service. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+}
+
+interface CommonConfig {
+  readonly temporal: TemporalConfig;
+  /** Holds the keys that sign leases and receipts; readable by its owner only. */
+  readonly keysFile: string;
+  /** Issuer of leases and receipts, and the origin that a DPoP proof's `htu` must name. No slash at its end. */
+  readonly publicUrl: string;
+  /** Connections of each pool of this process. */
+  readonly poolSize: number;
+  readonly logLevel: LogLevel;
+}
+
+export interface ApiConfig extends CommonConfig {
+  /** As `genlock_api`: admission and catalog reads. */
+  readonly apiDatabaseUrl: Secret;
+  /** As `genlock_operator`: the operator's routes, which show history (P3). */
+  readonly operatorDatabaseUrl: Secret;
+  /** Whose tokens are accepted. */
+  readonly callers: { readonly issuer: string; readonly jwksUrl: URL; readonly audience: string };
+  readonly listen: { readonly host: string; readonly port: number };
+  /** How long a lease lives. It does not lengthen a DPoP proof, a policy epoch or a generation. */
+  readonly leaseTtl: DurationMs;
+  /** Whether an effectful tool needs a caller token that is bound to the caller's key. */
+  readonly requireBoundTokens: boolean;
+}
+
+export interface WorkerConfig extends CommonConfig {
+  /** As `genlock_worker`. */
+  readonly databaseUrl: Secret;
+  /** The worker's name in page and scan records; undefined leaves the choice (host and pid) to wiring. */
+  readonly workerName: string | undefined;
+}
+
+export type LoginRole = 'genlock_api' | 'genlock_operator' | 'genlock_worker';
+
+export interface MigrateConfig {
+  /** May create roles and schemas. No running program uses it. */
+  readonly adminUrl: Secret;
+  /** Given to the login roles; a role without one keeps what it has. */
+  readonly passwords: Partial<Record<LoginRole, Secret>>;
+}
+
+export interface DevConfig {
+  /** Where the embedded stack keeps everything. */
+  readonly stateDir: string;
+  /** An administrator's connection to use instead of the embedded Postgres. */
+  readonly databaseUrl: Secret | undefined;
+  /** host:port to use instead of the embedded Temporal. */
+  readonly temporalAddress: string | undefined;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  /** Taken if free; else another one is chosen and printed. */
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly requireBoundTokens: boolean;
+  readonly leaseTtl: DurationMs;
+  readonly poolSize: number;
+  readonly logLevel: LogLevel;
+}
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(\.[0-9]{1,3}){3}$/.test(hostname);
+
+/** Loopback needs no TLS; what crosses a network does, since keys and tokens travel there. */
+const isSafeOrigin = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password, hash } = new URL(text);
+  if (username !== '' || password !== '' || hash !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+};
+
+const webUrl = z.string().refine(isSafeOrigin, {
+  error: 'an https URL (http on loopback only) without user, password or fragment',
+  abort: true,
+});
+const publicUrl = webUrl
+  .refine((text) => new URL(text).search === '', { error: 'a URL without a query' })
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const postgresUrl = (role?: LoginRole) =>
+  z
+    .string()
+    .refine(
+      (text) => {
+        if (!URL.canParse(text)) return false;
+        const { protocol, hostname, username } = new URL(text);
+        return /^postgres(ql)?:$/.test(protocol) && hostname !== '' && username !== '';
+      },
+      { error: 'a URL postgres://user:password@host:port/database', abort: true },
+    )
+    .refine((text) => role === undefined || decodeURIComponent(new URL(text).username) === role, {
+      error: `its user is ${role}`,
+    })
+    .transform((text) => new Secret(text));
+
+const wholeNumber = (low: number, high: number, unit: string) =>
+  z
+    .string()
+    .refine((text) => /^[0-9]{1,9}$/.test(text) && Number(text) >= low && Number(text) <= high, {
+      error: `a whole number of ${unit}, ${low} to ${high}`,
+    })
+    .transform(Number);
+
+const yesOrNo = z
+  .enum(['true', 'false'], { error: 'true or false' })
+  .transform((text): boolean => text === 'true');
+const name = z.string().regex(/^[A-Za-z0-9._:@-]{1,128}$/, { error: '1–128 letters, digits and . _ : @ -' });
+const path = z.string().max(4_096, { error: 'at most 4,096 characters' });
+const hostAndPort = z
+  .string()
+  .regex(/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/, { error: 'host:port' });
+const host = z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, { error: 'a host name or an address' });
+
+const VARIABLES = {
+  DATABASE_URL: postgresUrl(),
+  GENLOCK_API_DATABASE_URL: postgresUrl('genlock_api'),
+  GENLOCK_OPERATOR_DATABASE_URL: postgresUrl('genlock_operator'),
+  GENLOCK_WORKER_DATABASE_URL: postgresUrl('genlock_worker'),
+  TEMPORAL_ADDRESS: hostAndPort,
+  TEMPORAL_NAMESPACE: name.default('default'),
+  GENLOCK_TASK_QUEUE: name.default('genlock'),
+  GENLOCK_KEYS_FILE: path,
+  GENLOCK_ISSUER_URL: webUrl,
+  GENLOCK_ISSUER_JWKS_URL: webUrl,
+  GENLOCK_TOKEN_AUDIENCE: z.string().max(512, { error: 'at most 512 characters' }),
+  GENLOCK_PUBLIC_URL: publicUrl,
+  GENLOCK_API_HOST: host.default('127.0.0.1'),
+  GENLOCK_API_PORT: wholeNumber(0, 65_535, 'the port').default(8_080),
+  GENLOCK_LEASE_TTL_MS: wholeNumber(1_000, 60_000, 'milliseconds').default(10_000),
+  GENLOCK_REQUIRE_BOUND_TOKENS: yesOrNo,
+  GENLOCK_POOL_SIZE: wholeNumber(1, 200, 'connections').default(10),
+  GENLOCK_LOG_LEVEL: z.enum(LOG_LEVELS, { error: `one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  GENLOCK_STATE_DIR: path.default('.genlock'),
+  GENLOCK_WORKER_NAME: name,
+} as const;
+
+type Variables = typeof VARIABLES;
+type Variable = keyof Variables;
+type Values<V extends Variable> = { readonly [K in V]: z.output<Variables[K]> };
+type Optional<V extends Variable> = { readonly [K in V]: z.output<Variables[K]> | undefined };
+
+/**
+ * @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE or INVALID_VARIABLE, with every variable that is at fault
+ */
+const read = <R extends Variable, O extends Variable = never>(
+  env: Environment,
+  required: readonly R[],
+  optional: readonly O[] = [],
+): Values<R> & Optional<O> => {
+  const values: Partial<Record<Variable, unknown>> = {};
+  const missing: { variable: Variable; rule: string }[] = [];
+  const invalid: { variable: Variable; rule: string }[] = [];
+  for (const variable of [...required, ...optional]) {
+    // Compose and shells pass an unset variable on as an empty one.
+    const text = env[variable] === '' ? undefined : env[variable];
+    const parsed = VARIABLES[variable].safeParse(text);
+    if (parsed.success) values[variable] = parsed.data;
+    else if (text !== undefined)
+      invalid.push({ variable, rule: parsed.error.issues.map(({ message }) => message).join('; ') });
+    else if ((required as readonly Variable[]).includes(variable))
+      missing.push({ variable, rule: 'required' });
+  }
+  if (missing.length > 0 || invalid.length > 0) {
+    throw new CatalogError('CONFIG_INVALID', missing.length > 0 ? 'MISSING_VARIABLE' : 'INVALID_VARIABLE', {
+      variables: [...missing, ...invalid],
+    });
+  }
+  // Each member was parsed by the schema that gives it its type.
+  return values as Values<R> & Optional<O>;
+};
+
+const COMMON = [
+  'TEMPORAL_ADDRESS',
+  'TEMPORAL_NAMESPACE',
+  'GENLOCK_TASK_QUEUE',
+  'GENLOCK_KEYS_FILE',
+  'GENLOCK_PUBLIC_URL',
+  'GENLOCK_POOL_SIZE',
+  'GENLOCK_LOG_LEVEL',
+] as const;
+
+const common = (v: Values<(typeof COMMON)[number]>): CommonConfig => ({
+  temporal: {
+    address: v.TEMPORAL_ADDRESS,
+    namespace: v.TEMPORAL_NAMESPACE,
+    taskQueue: v.GENLOCK_TASK_QUEUE,
+  },
+  keysFile: v.GENLOCK_KEYS_FILE,
+  publicUrl: v.GENLOCK_PUBLIC_URL,
+  poolSize: v.GENLOCK_POOL_SIZE,
+  logLevel: v.GENLOCK_LOG_LEVEL,
+});
+
+/** What `genlock api` needs. @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE, INVALID_VARIABLE */
+export const apiConfig = (env: Environment): ApiConfig => {
+  const v = read(
+    env,
+    [
+      ...COMMON,
+      'GENLOCK_API_DATABASE_URL',
+      'GENLOCK_OPERATOR_DATABASE_URL',
+      'GENLOCK_ISSUER_URL',
+      'GENLOCK_ISSUER_JWKS_URL',
+      'GENLOCK_TOKEN_AUDIENCE',
+      'GENLOCK_API_HOST',
+      'GENLOCK_API_PORT',
+      'GENLOCK_LEASE_TTL_MS',
+    ],
+    ['GENLOCK_REQUIRE_BOUND_TOKENS'],
+  );
+  return {
+    ...common(v),
+    apiDatabaseUrl: v.GENLOCK_API_DATABASE_URL,
+    operatorDatabaseUrl: v.GENLOCK_OPERATOR_DATABASE_URL,
+    callers: {
+      issuer: v.GENLOCK_ISSUER_URL,
+      jwksUrl: new URL(v.GENLOCK_ISSUER_JWKS_URL),
+      audience: v.GENLOCK_TOKEN_AUDIENCE,
+    },
+    listen: { host: v.GENLOCK_API_HOST, port: v.GENLOCK_API_PORT },
+    leaseTtl: durationMs(v.GENLOCK_LEASE_TTL_MS),
+    requireBoundTokens: v.GENLOCK_REQUIRE_BOUND_TOKENS ?? true,
+  };
+};
+
+/** What `genlock worker` needs. @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE, INVALID_VARIABLE */
+export const workerConfig = (env: Environment): WorkerConfig => {
+  const v = read(env, [...COMMON, 'GENLOCK_WORKER_DATABASE_URL'], ['GENLOCK_WORKER_NAME']);
+  return { ...common(v), databaseUrl: v.GENLOCK_WORKER_DATABASE_URL, workerName: v.GENLOCK_WORKER_NAME };
+};
+
+/** What `genlock migrate` needs. @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE, INVALID_VARIABLE */
+export const migrateConfig = (env: Environment): MigrateConfig => {
+  const v = read(
+    env,
+    ['DATABASE_URL'],
+    ['GENLOCK_API_DATABASE_URL', 'GENLOCK_OPERATOR_DATABASE_URL', 'GENLOCK_WORKER_DATABASE_URL'],
+  );
+  const passwords: Partial<Record<LoginRole, Secret>> = {};
+  const give = (role: LoginRole, url: Secret | undefined): void => {
+    const password = url && new URL(url.reveal()).password;
+    if (password) passwords[role] = new Secret(decodeURIComponent(password));
+  };
+  give('genlock_api', v.GENLOCK_API_DATABASE_URL);
+  give('genlock_operator', v.GENLOCK_OPERATOR_DATABASE_URL);
+  give('genlock_worker', v.GENLOCK_WORKER_DATABASE_URL);
+  return { adminUrl: v.DATABASE_URL, passwords };
+};
+
+/** What `genlock start` and `genlock demo` need: nothing. @throws CatalogError CONFIG_INVALID/INVALID_VARIABLE */
+export const devConfig = (env: Environment): DevConfig => {
+  const v = read(
+    env,
+    [
+      'GENLOCK_STATE_DIR',
+      'TEMPORAL_NAMESPACE',
+      'GENLOCK_TASK_QUEUE',
+      'GENLOCK_API_HOST',
+      'GENLOCK_API_PORT',
+      'GENLOCK_LEASE_TTL_MS',
+      'GENLOCK_POOL_SIZE',
+      'GENLOCK_LOG_LEVEL',
+    ],
+    ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'GENLOCK_REQUIRE_BOUND_TOKENS'],
+  );
+  return {
+    stateDir: v.GENLOCK_STATE_DIR,
+    databaseUrl: v.DATABASE_URL,
+    temporalAddress: v.TEMPORAL_ADDRESS,
+    namespace: v.TEMPORAL_NAMESPACE,
+    taskQueue: v.GENLOCK_TASK_QUEUE,
+    listen: { host: v.GENLOCK_API_HOST, port: v.GENLOCK_API_PORT },
+    requireBoundTokens: v.GENLOCK_REQUIRE_BOUND_TOKENS ?? false,
+    leaseTtl: durationMs(v.GENLOCK_LEASE_TTL_MS),
+    poolSize: v.GENLOCK_POOL_SIZE,
+    logLevel: v.GENLOCK_LOG_LEVEL,
+  };
+};

@@ -1,0 +1,90 @@
+/**
+ * What a candidate may be beside the generation that is active (D8, D9, S7): whether its revision can follow the
+ * accepted one, and whether it is that very content.
+ */
+import type { ReasonFor } from './endReasons.js';
+import type { Digest, DurationMs, EpochMs } from './ids.js';
+import type { SourceRevision } from './snapshot.js';
+import { compareCounters } from './snapshot.js';
+
+/** A jump of a counter beyond this is held: after it, nothing the source says later could follow (D9). */
+export const MAX_REVISION_JUMP = 1_000_000_000;
+
+interface Accepted {
+  readonly identity: Digest;
+  readonly revision: SourceRevision;
+  readonly contentRoot: Digest;
+}
+
+interface Proposed {
+  readonly identity: Digest;
+  readonly revision: SourceRevision;
+  readonly contentRoot: Digest;
+  /** Whether the trust configuration lists the candidate's identity in advance. */
+  readonly identityAnnounced: boolean;
+}
+
+export type Continuity =
+  | { readonly kind: 'follows' }
+  | {
+      readonly kind: 'held';
+      readonly reason: ReasonFor<'QUARANTINED'>;
+      readonly evidence: Readonly<Record<string, unknown>>;
+    };
+
+const held = (reason: ReasonFor<'QUARANTINED'>, evidence: Readonly<Record<string, unknown>>): Continuity => ({
+  kind: 'held',
+  reason,
+  evidence,
+});
+
+/** D8, D9: whether a proven candidate may follow what was accepted before. The first one follows nothing. */
+export const judgeContinuity = (accepted: Accepted | null, proposed: Proposed): Continuity => {
+  if (accepted === null) return { kind: 'follows' };
+  if (accepted.identity !== proposed.identity) {
+    // Another identity is another source: the counters of the two have no order.
+    return proposed.identityAnnounced
+      ? { kind: 'follows' }
+      : held('IDENTITY_CHANGED', { accepted: accepted.identity, proposed: proposed.identity });
+  }
+  const evidence = { accepted: accepted.revision, proposed: proposed.revision };
+  const sameContent = accepted.contentRoot === proposed.contentRoot;
+  if (accepted.revision.binding === 'SNAPSHOT_TOKEN' || proposed.revision.binding === 'SNAPSHOT_TOKEN') {
+    const sameToken =
+      accepted.revision.binding === 'SNAPSHOT_TOKEN' &&
+      proposed.revision.binding === 'SNAPSHOT_TOKEN' &&
+      accepted.revision.value.token === proposed.revision.value.token;
+    return sameToken && !sameContent ? held('EQUIVOCATION', evidence) : { kind: 'follows' };
+  }
+  const order = compareCounters(accepted.revision.value, proposed.revision.value);
+  switch (order) {
+    case 'other-incarnation':
+      return held('NEW_INCARNATION', evidence);
+    case 'older':
+      return held('ROLLBACK', evidence);
+    case 'same':
+      return sameContent ? { kind: 'follows' } : held('EQUIVOCATION', evidence);
+    case 'newer':
+      return proposed.revision.value.counter - accepted.revision.value.counter > MAX_REVISION_JUMP
+        ? held('FAST_FORWARD', evidence)
+        : { kind: 'follows' };
+  }
+};
+
+/**
+ * S7: whether a verified refresh found nothing changed, so that a freshness record is enough. Near the snapshot's
+ * own expiry a new generation is sealed all the same.
+ */
+export const isUnchanged = (
+  active:
+    | (Accepted & { readonly policyEpoch: number; readonly trustVersion: number; readonly expires: EpochMs })
+    | null,
+  candidate: Accepted & { readonly policyEpoch: number; readonly trustVersion: number },
+  times: { readonly now: EpochMs; readonly renewBefore: DurationMs },
+): boolean =>
+  active !== null &&
+  active.contentRoot === candidate.contentRoot &&
+  active.identity === candidate.identity &&
+  active.policyEpoch === candidate.policyEpoch &&
+  active.trustVersion === candidate.trustVersion &&
+  active.expires - times.now > times.renewBefore;

@@ -1,0 +1,77 @@
+/**
+ * One request and what the wire brings in answer to it. The tap beneath the SDK settles it from raw bytes, so
+ * that a page counts as it was sent, and a fault is seen even where the SDK would swallow it.
+ */
+import type { SourceFault } from '../source.js';
+
+const LINGER_MS = 1_000;
+
+export interface Exchange {
+  readonly method: string;
+  /** Aborted when the exchange is over, so that a body which nobody waits for does not hold its socket. */
+  readonly signal: AbortSignal;
+}
+
+export interface ExchangeListener {
+  /** A raw message that came on account of the request, before the SDK sees it. */
+  message(raw: Uint8Array, requestId: string | number): void;
+  fault(fault: SourceFault): void;
+  /** The response has come to its end. The fault is what that means if no answer was among its messages. */
+  ended(fault: SourceFault): void;
+}
+
+interface Running extends Exchange {
+  readonly controller: AbortController;
+  readonly listener: ExchangeListener;
+  requestId: string | number | null;
+}
+
+/** Stands between transport and connection. One exchange at a time. */
+export class ExchangeTap {
+  #running: Running | null = null;
+
+  /** Opens an exchange for the next request of this method. */
+  open(method: string, listener: ExchangeListener): void {
+    if (this.#running !== null) throw new TypeError('a connection carries one request at a time');
+    const controller = new AbortController();
+    this.#running = { method, controller, signal: controller.signal, listener, requestId: null };
+  }
+
+  /**
+   * Ends the exchange, and with it its response. After an answer the response is given a moment to end by
+   * itself, so that its socket can be used again; a stream that stays open is cut.
+   */
+  close(outcome: 'answered' | 'failed'): void {
+    const controller = this.#running?.controller;
+    this.#running = null;
+    const end = () => controller?.abort(new DOMException('the exchange is over', 'AbortError'));
+    if (outcome === 'failed') end();
+    else setTimeout(end, LINGER_MS).unref();
+  }
+
+  /** The transport is about to send a message. @returns the exchange if this is its request */
+  sending(message: unknown): Exchange | null {
+    const running = this.#running;
+    if (running === null || typeof message !== 'object' || message === null) return null;
+    const { method, id } = message as { method?: unknown; id?: unknown };
+    if (method !== running.method || (typeof id !== 'string' && typeof id !== 'number')) return null;
+    running.requestId = id;
+    return running;
+  }
+
+  /** @param exchange the one that the message belongs to; null where the transport cannot tell (stdio) */
+  message(exchange: Exchange | null, raw: Uint8Array): void {
+    const running = this.#running;
+    if (running === null || running.requestId === null) return;
+    if (exchange === null || exchange === running) running.listener.message(raw, running.requestId);
+  }
+
+  fault(exchange: Exchange | null, fault: SourceFault): void {
+    const running = this.#running;
+    if (running !== null && (exchange === null || exchange === running)) running.listener.fault(fault);
+  }
+
+  ended(exchange: Exchange | null, fault: SourceFault): void {
+    if (exchange !== null && exchange === this.#running) this.#running.listener.ended(fault);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Reads the bytes of one JSON-RPC message as a page of `tools/list`, strictly and from the source's own text.
+ * Both protocol revisions share it; nothing that an SDK has parsed is ever digested or stored.
+ */
+import type { EpochMs } from '../../domain/ids.js';
+import {
+  isJsonArray,
+  isJsonObject,
+  isSafeInteger,
+  isString,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from '../../domain/json.js';
+import type { SourceRevision } from '../../domain/snapshot.js';
+import { resolvePointer } from '../../proof/jsonPointer.js';
+import { readStrict, StrictJsonError } from '../../proof/strictJson.js';
+import { excerpt } from '../excerpt.js';
+import { type ConnectionEvidence, type FetchedPage, type RevisionPointers, SourceFault } from '../source.js';
+
+/** Deeper nesting than any schema of a tool needs, and far below what would exhaust a stack. */
+export const MAX_DEPTH = 128;
+const MAX_TOKEN = 1_024;
+
+export type ListAnswer =
+  | { readonly kind: 'page'; readonly page: FetchedPage }
+  /** A notification, a request of the server, or the answer to another request. */
+  | { readonly kind: 'other'; readonly what: string }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string };
+
+export interface ListPageContext {
+  /** The JSON-RPC id of the request that this may answer. */
+  readonly requestId: string | number;
+  readonly pointers: RevisionPointers;
+  readonly evidence: ConnectionEvidence;
+  readonly now: EpochMs;
+  /** Blotted out of excerpts. */
+  readonly secrets: readonly string[];
+}
+
+const malformed = (
+  pointer: string,
+  rule: string,
+  more: Readonly<Record<string, unknown>> = {},
+): SourceFault => new SourceFault('PAGE_MALFORMED', { pointer, rule, ...more });
+
+const strictFault = (error: StrictJsonError, raw: Uint8Array, secrets: readonly string[]): SourceFault => {
+  const { pointer, offset } = error;
+  const start = excerpt(raw.subarray(0, 400), secrets, 80);
+  return error.reason === 'DUPLICATE_KEY'
+    ? new SourceFault('DUPLICATE_KEY', { pointer, offset, start })
+    : malformed(pointer, error.reason, { offset, start });
+};
+
+const parse = (raw: Uint8Array, secrets: readonly string[]) => {
+  try {
+    return readStrict(raw, { maxDepth: MAX_DEPTH }, { elementsOf: '/result/tools', spanOf: ['/result'] });
+  } catch (error) {
+    throw error instanceof StrictJsonError ? strictFault(error, raw, secrets) : error;
+  }
+};
+
+/**
+ * D3, D9: the revision that a list result is bound to. A counter wins over a token where a page has both. A
+ * value of another form is a fault and not an absence, since absence would make a broken server look unversioned.
+ * @throws SourceFault PAGE_MALFORMED
+ */
+export const readRevision = (result: JsonValue, pointers: RevisionPointers): SourceRevision | null => {
+  const counter = resolvePointer(result, pointers.revisionPointer);
+  if (counter !== undefined) return readCounter(counter, pointers.revisionPointer);
+  const token = resolvePointer(result, pointers.tokenPointer);
+  if (token === undefined) return null;
+  if (!isString(token) || token.length === 0 || token.length > MAX_TOKEN) {
+    throw malformed(
+      `/result${pointers.tokenPointer}`,
+      `a snapshot token is a string of 1–${MAX_TOKEN} characters`,
+    );
+  }
+  return { binding: 'SNAPSHOT_TOKEN', value: { token } };
+};
+
+const readCounter = (value: JsonValue, pointer: string): SourceRevision => {
+  const whole = isJsonObject(value) ? value : { incarnation: '', counter: value };
+  const incarnation = member(whole, 'incarnation');
+  const counter = member(whole, 'counter');
+  if (!isString(incarnation) || incarnation.length > MAX_TOKEN || !isSafeInteger(counter) || counter < 0) {
+    throw malformed(
+      `/result${pointer}`,
+      'a revision is an integer from 0, or {"incarnation": string, "counter": integer from 0}',
+    );
+  }
+  return { binding: 'SERVER_REVISION', value: { incarnation, counter } };
+};
+
+const describe = (message: JsonObject): string => {
+  const method = member(message, 'method');
+  if (isString(method)) return excerpt(method, [], 60);
+  return `an answer to request ${excerpt(JSON.stringify(member(message, 'id') ?? null), [], 40)}`;
+};
+
+/**
+ * @param raw the whole JSON-RPC message, as it came
+ * @throws SourceFault PAGE_MALFORMED or DUPLICATE_KEY, with the position
+ */
+export const readListPage = (raw: Uint8Array, context: ListPageContext): ListAnswer => {
+  const read = parse(raw, context.secrets);
+  const message = read.value;
+  if (!isJsonObject(message)) throw malformed('', 'one JSON-RPC message is one object');
+  if (member(message, 'method') !== undefined || member(message, 'id') !== context.requestId) {
+    // An error without an id is how a server answers what it could not read.
+    if (member(message, 'error') === undefined || (member(message, 'id') ?? null) !== null) {
+      return { kind: 'other', what: describe(message) };
+    }
+  }
+  if (member(message, 'jsonrpc') !== '2.0') throw malformed('/jsonrpc', 'jsonrpc is "2.0"');
+  const error = member(message, 'error');
+  if (error !== undefined) return readError(error, context.secrets);
+
+  const result = member(message, 'result');
+  if (!isJsonObject(result)) throw malformed('/result', 'a list result is an object');
+  const tools = member(result, 'tools');
+  if (!isJsonArray(tools)) throw malformed('/result/tools', 'a list result has an array of tools');
+  const cursor = member(result, 'nextCursor');
+  if (cursor !== undefined && cursor !== null && !isString(cursor)) {
+    throw malformed('/result/nextCursor', 'a cursor is a string');
+  }
+  const span = read.spans['/result'];
+  if (span === undefined || read.elements.length !== tools.length) {
+    throw malformed('/result', 'the text of the result was not found');
+  }
+  return {
+    kind: 'page',
+    page: {
+      raw,
+      resultText: read.text.slice(span.start, span.end),
+      result,
+      tools: read.elements.map(({ start, end }, index) => ({
+        text: read.text.slice(start, end),
+        value: tools[index] ?? null,
+      })),
+      nextCursor: isString(cursor) ? cursor : undefined,
+      nullCursor: cursor === null,
+      revision: readRevision(result, context.pointers),
+      inexactNumbers: read.inexactNumbers,
+      evidence: context.evidence,
+      fetchedAt: context.now,
+    },
+  };
+};
+
+const readError = (error: JsonValue, secrets: readonly string[]): ListAnswer => {
+  const code = isJsonObject(error) ? member(error, 'code') : undefined;
+  const text = isJsonObject(error) ? member(error, 'message') : undefined;
+  if (!isSafeInteger(code)) throw malformed('/error/code', 'a JSON-RPC error has an integer code');
+  return { kind: 'error', code, message: excerpt(isString(text) ? text : '', secrets) };
+};

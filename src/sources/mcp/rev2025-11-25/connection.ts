@@ -1,0 +1,168 @@
+/**
+ * A connection to an MCP 2025-11-25 server: the SDK's client speaks the protocol, the tap beneath it delivers
+ * the bytes. The list is asked for page by page here, never through the SDK's `listTools`.
+ */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { epochMs } from '../../../domain/ids.js';
+import type { JsonValue } from '../../../domain/json.js';
+import { errorCode, excerpt } from '../../excerpt.js';
+import {
+  type ConnectionEvidence,
+  type FetchedPage,
+  type SourceConnection,
+  SourceFault,
+  type SourceTarget,
+} from '../../source.js';
+import type { ExchangeTap } from '../exchange.js';
+import { readListPage } from '../readListPage.js';
+import { runExchange } from '../runExchange.js';
+import { rpcFault } from './httpFault.js';
+
+/** What the transport knows of the other side; asked for again with each answer. */
+export type TransportEvidence = Omit<ConnectionEvidence, 'serverInfo'>;
+
+export interface ConnectionParts {
+  readonly target: SourceTarget;
+  readonly transport: Transport;
+  readonly tap: ExchangeTap;
+  readonly secrets: readonly string[];
+  evidence(): TransportEvidence;
+  /** Why nothing can be asked any more, or null. */
+  ended(): SourceFault | null;
+  /** Takes leave of the server while the transport still works. Never throws. */
+  farewell(): Promise<void>;
+  /** Ends what the transport holds. Never throws. */
+  shutdown(): Promise<void>;
+}
+
+const CLIENT = { name: 'genlock', version: '0.1.0' };
+/** The SDK's own timer only backs ours up, which knows the reason. */
+const SDK_GRACE_MS = 5_000;
+/** A server's description of itself is evidence of little; a large one is cut to its name and version. */
+const SERVER_INFO_CHARACTERS = 8_192;
+
+/** The SDK's complaint about a start that failed, as a fault. */
+const startFault = (error: unknown, first: Uint8Array | null, secrets: readonly string[]): unknown => {
+  if (error instanceof SourceFault) return error;
+  if (error instanceof McpError)
+    return rpcFault(error.code, excerpt(error.message, secrets), false, 'initialize');
+  // What is left: a body that is no JSON, no JSON-RPC, no initialize result, or of an unknown protocol version.
+  const said = error instanceof Error && errorCode(error) === null ? excerpt(error.message, secrets) : null;
+  const start = first === null ? {} : { start: excerpt(first, secrets) };
+  return new SourceFault('NOT_MCP', { method: 'initialize', ...start, ...(said === null ? {} : { said }) });
+};
+
+const serverInfoOf = (client: Client): JsonValue => {
+  const info = client.getServerVersion();
+  if (info === undefined) return null;
+  const text = JSON.stringify(info);
+  if (text.length <= SERVER_INFO_CHARACTERS) return JSON.parse(text) as JsonValue;
+  return { name: info.name.slice(0, 256), version: info.version.slice(0, 256), cut: true };
+};
+
+const partsOf = (parts: ConnectionParts) => ({
+  tap: parts.tap,
+  ended: parts.ended,
+  pageTime: parts.target.limits.pageTime,
+});
+
+const initialize = async (client: Client, parts: ConnectionParts, signal: AbortSignal): Promise<void> => {
+  await runExchange<void>({ ...partsOf(parts), method: 'initialize', signal }, ({ settle, note, over }) => {
+    let first: Uint8Array | null = null;
+    const timeout = parts.target.limits.pageTime + SDK_GRACE_MS;
+    client
+      .connect(parts.transport, { timeout, signal: over })
+      .then(settle.resolve, (error: unknown) => settle.reject(startFault(error, first, parts.secrets)));
+    return {
+      message(raw) {
+        first ??= raw;
+        note(excerpt(raw, parts.secrets, 80));
+      },
+      // The SDK goes on after its answer, while the stream that brought it ends.
+      ended(fault) {
+        if (first === null) settle.reject(fault);
+      },
+    };
+  });
+};
+
+/**
+ * Initializes and hands out the connection; shuts the transport down where that fails.
+ * @throws SourceFault; or `signal.reason`
+ */
+export const openConnection = async (
+  parts: ConnectionParts,
+  signal: AbortSignal,
+): Promise<SourceConnection> => {
+  // No capability is offered: a server shows its plain list, and has nothing to ask of a scanner.
+  const client = new Client(CLIENT, { capabilities: {} });
+  // Each fault of the wire reaches the exchange; the SDK's own report of it would only be a second one.
+  client.onerror = () => undefined;
+  let closed: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closed ??= (async () => {
+      await parts.farewell();
+      await client.close().catch(() => undefined);
+      await parts.shutdown();
+    })();
+    return closed;
+  };
+  try {
+    await initialize(client, parts, signal);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const serverInfo = serverInfoOf(client);
+  const evidence = (): ConnectionEvidence => ({ ...parts.evidence(), serverInfo });
+
+  const listPage: SourceConnection['listPage'] = async (cursor, options) => {
+    const request = { ...partsOf(parts), method: 'tools/list', signal: options.signal };
+    return await runExchange<FetchedPage>(request, ({ settle, note, over }) => {
+      const timeout = parts.target.limits.pageTime + SDK_GRACE_MS;
+      client
+        .request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, z.unknown(), {
+          timeout,
+          signal: over,
+        })
+        // An answer settles the exchange from its bytes, so only a request that failed is news here.
+        .catch((error: unknown) => settle.reject(requestFault(error, parts.secrets)));
+      return {
+        message(raw, requestId) {
+          try {
+            const answer = readListPage(raw, {
+              requestId,
+              pointers: parts.target.revision,
+              evidence: evidence(),
+              now: epochMs(Date.now()),
+              secrets: parts.secrets,
+            });
+            if (answer.kind === 'page') settle.resolve(answer.page);
+            else if (answer.kind === 'other') note(answer.what);
+            else settle.reject(rpcFault(answer.code, answer.message, cursor !== undefined, 'tools/list'));
+          } catch (error) {
+            settle.reject(error);
+          }
+        },
+        ended: settle.reject,
+      };
+    });
+  };
+
+  return {
+    get evidence() {
+      return evidence();
+    },
+    listPage,
+    close,
+  };
+};
+
+const requestFault = (error: unknown, secrets: readonly string[]): unknown => {
+  if (error instanceof SourceFault) return error;
+  const said = error instanceof Error ? excerpt(error.message, secrets) : null;
+  return new SourceFault('UPSTREAM_ERROR', { method: 'tools/list', said }, { transient: true });
+};

@@ -1,0 +1,120 @@
+/**
+ * The port through which Genlock reads a tool source: pages as bytes, with the evidence of who served them.
+ * Adapters only fetch and report; whether a chain of pages proves anything is decided in domain/pagination.ts.
+ */
+import type { Digest, EpochMs } from '../domain/ids.js';
+import type { JsonObject, JsonValue } from '../domain/json.js';
+import type { ScanLimits } from '../domain/scanLimits.js';
+import type { SourceRevision } from '../domain/snapshot.js';
+import type { InexactNumber } from '../proof/strictJson.js';
+import type { Secret } from './secret.js';
+
+/** What a connection presents to the source. One scan has one credential, that of its audience (S6). */
+export type SourceCredential =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bearer'; readonly token: Secret };
+
+export interface SourceTrust {
+  /** Whether loopback, private, link-local and other not globally routed addresses may be connected to. */
+  readonly allowPrivateAddresses: boolean;
+  /** PEM certificates that replace the built-in certificate authorities. */
+  readonly tlsCaPem?: string;
+  /** Accepted digests of the server's TLS public key (SPKI). Another key is refused before anything is sent. */
+  readonly spkiPins?: readonly Digest[];
+}
+
+/** JSON Pointers (RFC 6901) into the list result where a revision binding may stand. */
+export interface RevisionPointers {
+  readonly revisionPointer: string;
+  readonly tokenPointer: string;
+}
+
+export const DEFAULT_REVISION_POINTERS: RevisionPointers = {
+  revisionPointer: '/_meta/dev.genlock~1catalogRevision',
+  tokenPointer: '/_meta/dev.genlock~1snapshotToken',
+};
+
+interface TargetCommon {
+  readonly credential: SourceCredential;
+  readonly trust: SourceTrust;
+  readonly revision: RevisionPointers;
+  readonly limits: Pick<ScanLimits, 'pageBytes' | 'pageTime'>;
+}
+
+export interface HttpTarget extends TargetCommon {
+  readonly kind: 'mcp-http';
+  readonly url: string;
+}
+
+export interface StdioTarget extends TargetCommon {
+  readonly kind: 'mcp-stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to a minimal inherited environment. Values that are secrets come wrapped and are never printed. */
+  readonly env?: Readonly<Record<string, string | Secret>>;
+  readonly cwd?: string;
+}
+
+export type SourceTarget = HttpTarget | StdioTarget;
+
+/** D8: who served, as far as Genlock itself could see. */
+export interface ConnectionEvidence {
+  /** Digest of the configured endpoint: the URL, or command, arguments and folder. */
+  readonly endpoint: Digest;
+  /** Digest of the TLS public key of the connection that carried the page; null without TLS. */
+  readonly spki: Digest | null;
+  /** Digest of the executable (and script) of a stdio server; null over HTTP. */
+  readonly artifact: Digest | null;
+  /** Address and port that were connected to; null over stdio. */
+  readonly address: string | null;
+  /** The protocol revision that was agreed on. */
+  readonly protocolVersion: string;
+  /** Whether cursors die with this connection: a session id was issued, or it is a process (D6). */
+  readonly sessionScoped: boolean;
+  /** What the server says of itself. Recorded; proves nothing (D8). */
+  readonly serverInfo: JsonValue;
+}
+
+export interface FetchedTool {
+  /** The source's own text of this element of `tools`. */
+  readonly text: string;
+  readonly value: JsonValue;
+}
+
+export interface FetchedPage {
+  /** The bytes of the JSON-RPC message that carried the result, as they came. */
+  readonly raw: Uint8Array;
+  /** The source's own text of `result`. */
+  readonly resultText: string;
+  readonly result: JsonObject;
+  readonly tools: readonly FetchedTool[];
+  /** Absent at the end of the list; `""` is a cursor (D1). */
+  readonly nextCursor: string | undefined;
+  /** Whether the end was written as `"nextCursor": null`, which is read as absent and reported. */
+  readonly nullCursor: boolean;
+  readonly revision: SourceRevision | null;
+  /** Numbers that a double cannot hold exactly, with pointers from the root of the message. */
+  readonly inexactNumbers: readonly InexactNumber[];
+  readonly evidence: ConnectionEvidence;
+  readonly fetchedAt: EpochMs;
+}
+
+export interface SourceConnection {
+  /** Evidence as of the last answer. */
+  readonly evidence: ConnectionEvidence;
+  /**
+   * Fetches one page. One call at a time.
+   * @param cursor undefined asks for the first page
+   * @throws SourceFault; or `signal.reason` where the caller aborted
+   */
+  listPage(cursor: string | undefined, options: { readonly signal: AbortSignal }): Promise<FetchedPage>;
+  /** Ends session, sockets and process. Never throws; may be called twice. */
+  close(): Promise<void>;
+}
+
+export interface ToolSource {
+  /** @throws SourceFault; or `signal.reason` where the caller aborted */
+  connect(target: SourceTarget, options: { readonly signal: AbortSignal }): Promise<SourceConnection>;
+}
+
+export { SourceFault } from '../domain/sourceFault.js';

@@ -1,0 +1,118 @@
+/** What operators change and look at. Every change bumps the fence of its scope before it is answered. */
+import type { CandidateState, Evidence } from '../domain/generation.js';
+import type { AudienceClass, Digest, ServerName, TenantId } from '../domain/ids.js';
+import type { RegisteredServer, ServerRegistration } from '../domain/server.js';
+import type { SourceRevision } from '../domain/snapshot.js';
+import type { ReceiptQuery, RevocationKind, StoredReceipt } from './admissionStore.js';
+import type { ReceiptRow } from './receiptRow.js';
+
+export interface RevocationRecord {
+  readonly id: string;
+  readonly kind: RevocationKind;
+  /** Empty for a subject or a lease, which are revoked tenant-wide. */
+  readonly server: string;
+  readonly target: string;
+  readonly reason: string;
+  readonly by: string;
+}
+
+export interface DiscoverySummary {
+  readonly id: string;
+  readonly server: ServerName;
+  readonly audience: AudienceClass;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly round: number;
+  readonly state: CandidateState;
+  readonly reason: string | null;
+  readonly generation: number | null;
+  readonly pages: number;
+  readonly tools: number;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+}
+
+export interface DiscoveryDetail extends DiscoverySummary {
+  readonly evidence: Evidence | null;
+  readonly sourceEvidence: Evidence | null;
+  readonly protocol: string | null;
+  readonly identity: Digest | null;
+  readonly revision: SourceRevision | null;
+  readonly pageRoot: Digest | null;
+  readonly contentRoot: Digest | null;
+  readonly pageChain: readonly {
+    readonly index: number;
+    readonly result: Digest;
+    readonly raw: Digest;
+    readonly tools: number;
+    readonly bytes: number;
+    readonly worker: string;
+    readonly fetchedAt: string;
+    readonly last: boolean;
+  }[];
+  readonly toolFindings: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly findings: unknown;
+  }[];
+}
+
+export interface OperatorStore {
+  registerServer(
+    tenant: TenantId,
+    server: ServerRegistration,
+    receipt: ReceiptRow,
+  ): Promise<
+    | { readonly outcome: 'registered' | 'changed'; readonly trustVersion: number }
+    | { readonly outcome: 'namespaceTaken' | 'exists' }
+  >;
+  readServer(tenant: TenantId, server: ServerName): Promise<RegisteredServer | null>;
+  listServers(tenant: TenantId): Promise<readonly RegisteredServer[]>;
+  setServerClosed(
+    tenant: TenantId,
+    server: ServerName,
+    reason: string | null,
+    receipt: ReceiptRow,
+  ): Promise<boolean>;
+  /** null: another bundle was published meanwhile. */
+  publishPolicy(
+    tenant: TenantId,
+    expectedEpoch: number,
+    bundle: { readonly text: string; readonly digest: Digest },
+    by: string,
+    receipt: ReceiptRow,
+  ): Promise<number | null>;
+  readPolicyBundle(
+    tenant: TenantId,
+    epoch: number | null,
+  ): Promise<{ readonly epoch: number; readonly bundle: string; readonly digest: Digest } | null>;
+  revoke(
+    tenant: TenantId,
+    revocation: RevocationRecord,
+    receipt: ReceiptRow,
+  ): Promise<'revoked' | 'noSuchServer'>;
+  liftRevocation(
+    tenant: TenantId,
+    id: string,
+    by: string,
+    receipt: ReceiptRow,
+  ): Promise<'lifted' | 'alreadyLifted' | 'noSuchRevocation'>;
+  listRevocations(
+    tenant: TenantId,
+  ): Promise<
+    readonly (RevocationRecord & { readonly revokedAt: string; readonly liftedAt: string | null })[]
+  >;
+  /** Newest first. `scan` ids start with the run id of the workflow. */
+  listDiscoveries(
+    tenant: TenantId,
+    filter: { readonly server?: ServerName; readonly limit: number },
+  ): Promise<readonly DiscoverySummary[]>;
+  readDiscovery(tenant: TenantId, scan: string): Promise<DiscoveryDetail | null>;
+  readArtifact(
+    tenant: TenantId,
+    server: ServerName,
+    audience: AudienceClass,
+    generation: number,
+  ): Promise<{ readonly bytes: Uint8Array; readonly digest: Digest } | null>;
+  receipts(tenant: TenantId, query: ReceiptQuery): Promise<readonly StoredReceipt[]>;
+}

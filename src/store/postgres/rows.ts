@@ -1,0 +1,73 @@
+/** From rows to values: times as epoch milliseconds, absent cursors as undefined. */
+import type { Digest, EpochMs } from '../../domain/ids.js';
+import { epochMs } from '../../domain/ids.js';
+import type { RegisteredServer } from '../../domain/server.js';
+import type { PageRecord, ScanRecord } from '../scanStore.js';
+import type { Row } from './pool.js';
+
+export const time = (value: unknown): EpochMs => epochMs((value as Date).getTime());
+export const timeOrNull = (value: unknown): EpochMs | null => (value === null ? null : time(value));
+export const iso = (value: unknown): string => (value as Date).toISOString();
+export const isoOrNull = (value: unknown): string | null => (value === null ? null : iso(value));
+
+export const SCAN_COLUMNS = `tenant, id, server, audience, round, state, policy_epoch, trust_version,
+  base_pointer_version::float8 as base_pointer_version, protocol, source_evidence, identity, revision, page_root,
+  content_root, tools, credential, started_at, deadline, ended_at`;
+
+export const scanRecord = (row: Row): ScanRecord =>
+  ({
+    tenant: row['tenant'],
+    id: row['id'],
+    server: row['server'],
+    audience: row['audience'],
+    round: row['round'],
+    state: row['state'],
+    policyEpoch: row['policy_epoch'],
+    trustVersion: row['trust_version'],
+    basePointerVersion: row['base_pointer_version'],
+    protocol: row['protocol'],
+    sourceEvidence: row['source_evidence'],
+    identity: row['identity'],
+    revision: row['revision'],
+    pageRoot: row['page_root'],
+    contentRoot: row['content_root'],
+    tools: row['tools'],
+    credential: row['credential'],
+    startedAt: time(row['started_at']),
+    deadline: time(row['deadline']),
+    endedAt: timeOrNull(row['ended_at']),
+  }) as ScanRecord;
+
+export const pageRecord = (row: Row): PageRecord => ({
+  n: row['n'] as number,
+  requestCursor: (row['request_cursor'] as string | null) ?? undefined,
+  nextCursor: (row['next_cursor'] as string | null) ?? undefined,
+  nullCursor: row['null_cursor'] as boolean,
+  resultDigest: row['result_digest'] as Digest,
+  rawDigest: row['raw_digest'] as Digest,
+  bytes: row['bytes'] as number,
+  tools: row['tools'] as PageRecord['tools'],
+  revision: row['revision'] as PageRecord['revision'],
+  identity: row['identity'] as Digest,
+  worker: row['worker'] as string,
+});
+
+export const SERVER_COLUMNS = `s.name, s.namespace, s.source, s.trust, s.trust_version, s.limits, s.contract, s.freshness,
+  s.refresh_seconds, s.closed_reason,
+  (select coalesce(jsonb_object_agg(a.audience, a.credential), '{}'::jsonb) from server_audience a
+    where a.tenant = s.tenant and a.server = s.name) as audiences`;
+
+export const registeredServer = (row: Row): RegisteredServer =>
+  ({
+    name: row['name'],
+    namespace: row['namespace'],
+    source: row['source'],
+    trust: row['trust'],
+    trustVersion: row['trust_version'],
+    limits: row['limits'],
+    contract: row['contract'],
+    freshness: row['freshness'],
+    refreshSeconds: row['refresh_seconds'],
+    closedReason: row['closed_reason'],
+    audiences: row['audiences'],
+  }) as RegisteredServer;

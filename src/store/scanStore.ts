@@ -1,0 +1,215 @@
+/** What discovery keeps and reads: scans, their pages, candidates and generations. The worker's side of the store. */
+
+import type { EffectClass, ToolVerdict } from '../domain/descriptor.js';
+import type { EndReason, EndState } from '../domain/endReasons.js';
+import type { CandidateState, DiscoveryKey, Evidence } from '../domain/generation.js';
+import type { AudienceClass, Digest, EpochMs, ServerName, TenantId, ToolId } from '../domain/ids.js';
+import type { CredentialRef, RegisteredServer } from '../domain/server.js';
+import type { Protocol, SchemaReference, SourceRevision } from '../domain/snapshot.js';
+import type { ReceiptRow } from './receiptRow.js';
+
+export interface ScanClaim {
+  readonly key: DiscoveryKey;
+  readonly id: string;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly round: number;
+  /** Issued by the workflow. With `attempt`, which Temporal counts, it orders all claims of a scan (D6). */
+  readonly segment: number;
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+export interface ScanRecord {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly server: ServerName;
+  readonly audience: AudienceClass;
+  readonly round: number;
+  readonly state: CandidateState;
+  readonly policyEpoch: number;
+  readonly trustVersion: number;
+  readonly basePointerVersion: number;
+  readonly protocol: Protocol | null;
+  readonly sourceEvidence: Evidence | null;
+  readonly identity: Digest | null;
+  readonly revision: SourceRevision | null;
+  readonly pageRoot: Digest | null;
+  readonly contentRoot: Digest | null;
+  readonly tools: number | null;
+  readonly credential: CredentialRef;
+  readonly startedAt: EpochMs;
+  readonly deadline: EpochMs;
+  readonly endedAt: EpochMs | null;
+}
+
+/** [name, descriptor digest, digest of the source text] */
+export type PageTool = readonly [name: string, descriptor: Digest, raw: Digest];
+
+export interface PageRecord {
+  readonly n: number;
+  readonly requestCursor: string | undefined;
+  readonly nextCursor: string | undefined;
+  readonly nullCursor: boolean;
+  readonly resultDigest: Digest;
+  readonly rawDigest: Digest;
+  readonly bytes: number;
+  readonly tools: readonly PageTool[];
+  readonly revision: SourceRevision | null;
+  readonly identity: Digest;
+  readonly worker: string;
+}
+
+/** What the contract checks found in one descriptor under one set of rules. */
+export interface DescriptorResult {
+  readonly contract: Digest;
+  readonly hints: Digest;
+  readonly text: Digest;
+  readonly input: SchemaReference | null;
+  readonly output: SchemaReference | null;
+  readonly verdict: ToolVerdict;
+}
+
+export interface CandidateToolRow extends DescriptorResult {
+  readonly name: string;
+  readonly position: number;
+  readonly descriptor: Digest;
+  readonly raw: Digest;
+}
+
+export interface SealedToolRow extends CandidateToolRow {
+  readonly contractVersion: number;
+  readonly source: string;
+}
+
+export interface ActiveGeneration {
+  readonly generation: number;
+  readonly identity: Digest;
+  readonly scan: string;
+  readonly version: number;
+  readonly policyEpoch: number;
+  readonly trustVersion: number;
+  readonly revision: SourceRevision;
+  readonly contentRoot: Digest;
+  readonly expires: EpochMs;
+  readonly sourceEvidence: Evidence | null;
+}
+
+export type PromoteOutcome =
+  | {
+      readonly outcome: 'promoted';
+      readonly generation: number;
+      readonly receipt: string;
+      readonly policyEpoch: number;
+    }
+  | { readonly outcome: 'lost'; readonly activeGeneration: number | null }
+  | { readonly outcome: 'fenced'; readonly what: string };
+
+export type RenewOutcome =
+  | { readonly outcome: 'renewed'; readonly generation: number; readonly freshUntil: EpochMs }
+  | { readonly outcome: 'lost'; readonly activeGeneration: number | null }
+  | { readonly outcome: 'fenced'; readonly what: string };
+
+export interface ScanStore {
+  readServer(tenant: TenantId, server: ServerName): Promise<RegisteredServer | null>;
+  /** null: a newer segment or attempt has the scan, or the server is gone. */
+  claimScan(claim: ScanClaim): Promise<ScanRecord | null>;
+  readScan(tenant: TenantId, scan: string): Promise<ScanRecord | null>;
+  /** The stored pages in order, without their bytes. */
+  pages(tenant: TenantId, scan: string): Promise<readonly PageRecord[]>;
+  pageBytes(tenant: TenantId, scan: string, n: number): Promise<Uint8Array>;
+  /** False where the claim was lost: nothing was stored. One autocommitted statement (D6). */
+  storePage(
+    tenant: TenantId,
+    claim: { readonly scan: string; readonly segment: number; readonly attempt: number },
+    page: PageRecord,
+    raw: Uint8Array,
+  ): Promise<boolean>;
+  noteSource(
+    tenant: TenantId,
+    scan: string,
+    source: {
+      readonly protocol: Protocol;
+      readonly identity: Digest;
+      readonly evidence: Evidence;
+      readonly revision: SourceRevision | null;
+    },
+  ): Promise<void>;
+  noteProgress(
+    tenant: TenantId,
+    scan: string,
+    progress: {
+      readonly state: CandidateState;
+      readonly pageRoot?: Digest;
+      readonly contentRoot?: Digest;
+      readonly tools?: number;
+    },
+  ): Promise<void>;
+  /** Idempotent: an ended scan keeps its first end. */
+  endScan(
+    tenant: TenantId,
+    scan: string,
+    end: { readonly state: EndState; readonly reason: EndReason; readonly evidence: Evidence },
+  ): Promise<void>;
+
+  saveDescriptors(
+    tenant: TenantId,
+    descriptors: readonly { readonly raw: Digest; readonly source: string }[],
+  ): Promise<void>;
+  knownChecks(
+    tenant: TenantId,
+    ruleset: Digest,
+    descriptors: readonly Digest[],
+  ): Promise<ReadonlyMap<Digest, DescriptorResult>>;
+  saveChecks(
+    tenant: TenantId,
+    ruleset: Digest,
+    results: ReadonlyMap<Digest, DescriptorResult>,
+  ): Promise<void>;
+  /** Those of the given source texts that are stored. */
+  knownSources(tenant: TenantId, raws: readonly Digest[]): Promise<ReadonlySet<Digest>>;
+  saveCandidateTools(tenant: TenantId, scan: string, rows: readonly CandidateToolRow[]): Promise<void>;
+  candidateSummary(
+    tenant: TenantId,
+    scan: string,
+  ): Promise<{
+    readonly tools: number;
+    readonly quarantined: number;
+    readonly firstQuarantined: string | null;
+  }>;
+  /** How many tools of the active generation the candidate lacks, and some of their names. */
+  removedTools(
+    tenant: TenantId,
+    scan: string,
+    activeScan: string,
+  ): Promise<{ readonly active: number; readonly removed: number; readonly examples: readonly string[] }>;
+
+  active(key: DiscoveryKey): Promise<ActiveGeneration | null>;
+  issueContractVersions(tenant: TenantId, scan: string): Promise<void>;
+  sealedTools(tenant: TenantId, scan: string): Promise<readonly SealedToolRow[]>;
+  saveClassification(
+    tenant: TenantId,
+    scan: string,
+    rows: readonly { readonly name: string; readonly toolId: ToolId; readonly effectClass: EffectClass }[],
+  ): Promise<void>;
+  reserveGeneration(tenant: TenantId, scan: string): Promise<number>;
+  saveArtifact(
+    tenant: TenantId,
+    scan: string,
+    artifact: { readonly digest: Digest; readonly bytes: Uint8Array; readonly expires: EpochMs },
+  ): Promise<void>;
+  generationOf(
+    tenant: TenantId,
+    scan: string,
+  ): Promise<{
+    readonly generation: number;
+    readonly snapshot: Digest | null;
+    readonly expires: EpochMs | null;
+  } | null>;
+  promote(tenant: TenantId, scan: string, freshUntil: EpochMs, receipt: ReceiptRow): Promise<PromoteOutcome>;
+  renewFreshness(tenant: TenantId, scan: string, freshUntil: EpochMs): Promise<RenewOutcome>;
+  readPolicyBundle(
+    tenant: TenantId,
+    epoch: number | null,
+  ): Promise<{ readonly epoch: number; readonly bundle: string; readonly digest: Digest } | null>;
+}

@@ -1,0 +1,55 @@
+/** The worker process's Temporal side, with the settings that make a takeover after a crash quick. */
+import { readFile } from 'node:fs/promises';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import type { DiscoveryActivities } from '../activities/activityTypes.js';
+import { CatalogError } from '../domain/errors.js';
+import type { TemporalAddress } from './connect.js';
+
+export interface WorkerOptions extends TemporalAddress {
+  readonly taskQueue: string;
+  readonly identity: string;
+  /** Written by `npm run build`; workflows run from it, so that every worker of a build runs the same code. */
+  readonly workflowBundle: string;
+  readonly activities: DiscoveryActivities;
+}
+
+export interface RunningWorker {
+  /** Resolves when the worker has stopped. */
+  run(): Promise<void>;
+  shutdown(): void;
+}
+
+/** @throws CatalogError CONFIG_INVALID/TEMPORAL_UNREACHABLE */
+export const createWorker = async (options: WorkerOptions): Promise<RunningWorker> => {
+  await readFile(options.workflowBundle).catch((cause: unknown) => {
+    throw new CatalogError('CONFIG_INVALID', 'INVALID_VARIABLE', { what: 'workflow bundle', next: 'npm run build' }, { cause });
+  });
+  const connection = await NativeConnection.connect({ address: options.address }).catch((cause: unknown) => {
+    throw new CatalogError('CONFIG_INVALID', 'TEMPORAL_UNREACHABLE', { address: options.address }, { cause });
+  });
+  const worker = await Worker.create({
+    connection,
+    namespace: options.namespace,
+    taskQueue: options.taskQueue,
+    identity: options.identity,
+    workflowBundle: { codePath: options.workflowBundle },
+    activities: { ...options.activities },
+    // A dead worker's sticky queue holds the next workflow task for this long.
+    stickyQueueScheduleToStartTimeout: '2s',
+    maxHeartbeatThrottleInterval: '500ms',
+    shutdownGraceTime: '2s',
+    // A frozen worker keeps swallowing tasks with its open polls; fewer polls, fewer swallowed.
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+  });
+  return {
+    run: async () => {
+      try {
+        await worker.run();
+      } finally {
+        await connection.close();
+      }
+    },
+    shutdown: () => worker.shutdown(),
+  };
+};
+

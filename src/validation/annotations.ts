@@ -1,0 +1,77 @@
+/**
+ * V5: annotations are hints of an untrusted source. Their types, contradictions and disagreement with the
+ * operator's class are recorded; nothing here ever makes a tool more callable.
+ */
+import type { EffectClass, Finding } from '../domain/descriptor.js';
+import type { JsonObject, JsonValue } from '../domain/json.js';
+import { isJsonObject, member } from '../domain/json.js';
+import { quote, Report } from './findings.js';
+
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
+
+/** Verbs of names that hardly ever read only. */
+const CHANGING =
+  /(?:^|[_.-])(?:delete|remove|drop|destroy|purge|erase|truncate|wipe|revoke)(?:$|[_.-]|[A-Z])/;
+
+const checkHints = (annotations: JsonObject, report: Report): void => {
+  for (const hint of HINTS) {
+    const value = member(annotations, hint);
+    if (value !== undefined && typeof value !== 'boolean') {
+      report.add('ANNOTATION_TYPE', `/annotations/${hint}`, `${hint} is a boolean; it is ignored`);
+    }
+  }
+  const title = member(annotations, 'title');
+  if (title !== undefined && title !== null && typeof title !== 'string') {
+    report.add('ANNOTATION_TYPE', '/annotations/title', 'title is a string; it is ignored');
+  }
+  if (member(annotations, 'readOnlyHint') === true && member(annotations, 'destructiveHint') === true) {
+    const message = 'read-only and destructive at once; treated as destructive';
+    report.add('CONTRADICTORY_ANNOTATIONS', '/annotations', message);
+  }
+};
+
+/** V5: types and contradictions, and what the name makes doubtful. */
+export const checkAnnotations = (
+  annotations: JsonValue | undefined,
+  name: string | null,
+  report: Report,
+): void => {
+  if (annotations === undefined) return;
+  if (!isJsonObject(annotations)) {
+    report.add('ANNOTATION_TYPE', '/annotations', 'annotations are an object; these are ignored');
+    return;
+  }
+  checkHints(annotations, report);
+  const harmless =
+    member(annotations, 'readOnlyHint') === true || member(annotations, 'destructiveHint') === false;
+  if (harmless && name !== null && CHANGING.test(name)) {
+    report.add(
+      'ANNOTATION_SUSPECT',
+      '/annotations',
+      `${quote(name)} does not sound as harmless as its hints`,
+    );
+  }
+};
+
+/**
+ * V5: where the hints disagree with the effect class of the operator's reviewed classification.
+ * @param effectClass UNKNOWN where there is no classification: then there is nothing to disagree with
+ */
+export const annotationFindings = (
+  annotations: JsonValue | undefined,
+  effectClass: EffectClass,
+): readonly Finding[] => {
+  const report = new Report();
+  if (!isJsonObject(annotations) || effectClass === 'UNKNOWN') return report.list();
+  const readOnly = member(annotations, 'readOnlyHint');
+  const destructive = member(annotations, 'destructiveHint');
+  const disagree = (hint: string, value: boolean): void => {
+    const message = `${hint} is ${value}, and the operator classified the tool as ${effectClass}`;
+    report.add('ANNOTATION_DISAGREES', `/annotations/${hint}`, message);
+  };
+  if (readOnly === true && effectClass !== 'READ') disagree('readOnlyHint', true);
+  if (readOnly === false && effectClass === 'READ') disagree('readOnlyHint', false);
+  if (destructive === true && effectClass !== 'DESTRUCTIVE') disagree('destructiveHint', true);
+  if (destructive === false && effectClass === 'DESTRUCTIVE') disagree('destructiveHint', false);
+  return report.list();
+};

@@ -1,0 +1,95 @@
+/**
+ * The contract check of one tool of a proven snapshot (V0–V5, V7). A fault quarantines this tool and leaves
+ * the others alone; a lint is only shown. Pure: no clock, no I/O, no state that another tool could see.
+ */
+import { type Finding, type ToolVerdict, verdictOf } from '../domain/descriptor.js';
+import type { JsonObject, JsonValue } from '../domain/json.js';
+import { isJsonObject, member } from '../domain/json.js';
+import { checkAnnotations } from './annotations.js';
+import { checkSchema, resolveDialect } from './checkSchema.js';
+import { checkText, checkTextTypes } from './descriptorText.js';
+import { type Dialect, describeDialect, type ResolvedDialect } from './dialects.js';
+import { Report } from './findings.js';
+import { type ContractLimits, DEFAULT_CONTRACT_LIMITS } from './limits.js';
+import { checkName } from './names.js';
+
+export interface ContractPolicy {
+  /** Dialects that this server's registration adds to 2020-12, which is always accepted (V2). */
+  readonly dialects: readonly Dialect[];
+  readonly limits: ContractLimits;
+  /** MCP 2025-11-25 wants an output schema to be of type object; 2026-07-28 takes any. */
+  readonly outputRoot: 'object' | 'any';
+}
+
+export const DEFAULT_CONTRACT_POLICY: ContractPolicy = {
+  dialects: ['2020-12'],
+  limits: DEFAULT_CONTRACT_LIMITS,
+  outputRoot: 'object',
+};
+
+export interface DescriptorCheck extends ToolVerdict {
+  readonly name: string | null;
+  /** S2: what the input schema was read as; null where its dialect is unknown. */
+  readonly input: ResolvedDialect | null;
+  /** The same of the output schema; null also where there is none. */
+  readonly output: ResolvedDialect | null;
+}
+
+const checkOne = (
+  schema: JsonValue,
+  pointer: '/inputSchema' | '/outputSchema',
+  policy: ContractPolicy,
+  report: Report,
+): ResolvedDialect | null => {
+  const wantsObject = pointer === '/inputSchema' || policy.outputRoot === 'object';
+  // Asked of the text itself: a validator accepts anything for a schema without a type.
+  if (wantsObject && !(isJsonObject(schema) && member(schema, 'type') === 'object')) {
+    const code = pointer === '/inputSchema' ? 'ROOT_NOT_OBJECT' : 'OUTPUT_ROOT_NOT_OBJECT';
+    report.add(code, pointer, 'the schema says "type": "object" at its root');
+  }
+  const dialect = resolveDialect(schema, policy.dialects, pointer, report);
+  if (dialect === null) return null;
+  checkSchema(schema, dialect, pointer, report, policy.limits);
+  return describeDialect(dialect);
+};
+
+const checkMembers = (
+  tool: JsonObject,
+  policy: ContractPolicy,
+  report: Report,
+): Omit<DescriptorCheck, keyof ToolVerdict> => {
+  const name = checkName(member(tool, 'name'), report);
+  checkTextTypes(tool, report);
+  checkAnnotations(member(tool, 'annotations'), name, report);
+  const input = member(tool, 'inputSchema');
+  const output = member(tool, 'outputSchema');
+  if (input === undefined) report.add('ROOT_NOT_OBJECT', '/inputSchema', 'a tool has an input schema');
+  return {
+    name,
+    input: input === undefined ? null : checkOne(input, '/inputSchema', policy, report),
+    output: output === undefined ? null : checkOne(output, '/outputSchema', policy, report),
+  };
+};
+
+/**
+ * @param tool one member of `tools`, as the strict reader read it
+ * @returns the verdict, with every fault and lint that was found, at most 25 of each
+ */
+export const checkDescriptor = (
+  tool: JsonValue,
+  policy: ContractPolicy = DEFAULT_CONTRACT_POLICY,
+): DescriptorCheck => {
+  const report = new Report();
+  const finish = (rest: Omit<DescriptorCheck, keyof ToolVerdict>): DescriptorCheck => {
+    const findings: readonly Finding[] = report.list();
+    return { ...rest, ...verdictOf(findings) };
+  };
+  if (!isJsonObject(tool)) {
+    report.add('DESCRIPTOR_INVALID', '', 'a tool is an object');
+    return finish({ name: null, input: null, output: null });
+  }
+  if (!checkText(tool, policy.limits, report)) {
+    return finish({ name: checkName(member(tool, 'name'), report), input: null, output: null });
+  }
+  return finish(checkMembers(tool, policy, report));
+};

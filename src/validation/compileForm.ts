@@ -1,0 +1,151 @@
+/**
+ * What is handed to the validator in place of the source's schema: the same constraints with nothing in it
+ * that the validator could read in a way of its own. Only known keywords, no `$id`, no anchors, no unknown
+ * keywords, every reference a plain `#/$defs/r…`. The source's own text is what is stored and digested.
+ */
+import type { JsonValue } from '../domain/json.js';
+import { member } from '../domain/json.js';
+import { isKnownFormat } from './formats.js';
+import { ASSERTIONS } from './keywords.js';
+import type { Edge, SchemaGraph, SchemaNode } from './schemaGraph.js';
+
+/** Built here from a checked graph, and given to ajv, which is why its members are not JSON values. */
+export interface CompileForm {
+  [keyword: string]: unknown;
+}
+
+/** The validator skips properties of this name; what a schema says of them is said in another way. */
+const PROTO = '__proto__';
+const WITHOUT_PROTO = { not: { required: [PROTO] } };
+
+interface Emitter {
+  readonly graph: SchemaGraph;
+  readonly root: SchemaNode;
+  readonly names: Map<SchemaNode, string>;
+}
+
+const referenceTo = (to: SchemaNode | boolean, emitter: Emitter): unknown => {
+  if (typeof to === 'boolean') return to ? {} : { not: {} };
+  if (to === emitter.root) return { $ref: '#' };
+  return { $ref: `#/$defs/${emitter.names.get(to)}` };
+};
+
+const emitTarget = (to: SchemaNode | boolean, emitter: Emitter): unknown => {
+  if (typeof to === 'boolean') return to;
+  return to === emitter.root || emitter.names.has(to) ? referenceTo(to, emitter) : emitNode(to, emitter);
+};
+
+const into = (form: CompileForm, keyword: string): Record<string, unknown> => {
+  const known = form[keyword] as Record<string, unknown> | undefined;
+  if (known !== undefined) return known;
+  const fresh: Record<string, unknown> = {};
+  form[keyword] = fresh;
+  return fresh;
+};
+
+const also = (form: CompileForm, condition: unknown): void => {
+  form['allOf'] = [...((form['allOf'] as unknown[] | undefined) ?? []), condition];
+};
+
+/** A pattern that was put there in place of a name does not take the place of the source's own. */
+const put = (form: CompileForm, keyword: string, key: string, sub: unknown): void => {
+  const map = into(form, keyword);
+  if (Object.hasOwn(map, key)) also(form, { [keyword]: { [key]: sub } });
+  else map[key] = sub;
+};
+
+const isMapKeyword = (keyword: string): boolean =>
+  ['properties', 'patternProperties', 'dependentSchemas', 'dependencies'].includes(keyword);
+
+const emitEdge = (form: CompileForm, edge: Edge, emitter: Emitter): void => {
+  const sub = emitTarget(edge.to, emitter);
+  const { keyword, key } = edge;
+  if (key === null) form[keyword] = sub;
+  else if (!isMapKeyword(keyword)) {
+    const list = form[keyword] as unknown[] | undefined;
+    if (list === undefined) form[keyword] = [sub];
+    else list.push(sub);
+  } else if (key !== PROTO) put(form, keyword, key, sub);
+  else if (keyword === 'properties') put(form, 'patternProperties', '^__proto__$', sub);
+  else if (keyword === 'patternProperties') put(form, 'patternProperties', '(?:__proto__)', sub);
+  else also(form, { anyOf: [WITHOUT_PROTO, sub] });
+};
+
+const emitRequirements = (form: CompileForm, keyword: string, value: JsonValue): void => {
+  for (const [key, names] of Object.entries(value as Record<string, JsonValue>)) {
+    if (!Array.isArray(names)) continue;
+    if (key === PROTO) also(form, { anyOf: [WITHOUT_PROTO, { required: names }] });
+    else into(form, keyword)[key] = names;
+  }
+};
+
+/** Draft-07: a `$ref` with siblings; both are applied, which can only refuse more. */
+const emitReferences = (form: CompileForm, node: SchemaNode, emitter: Emitter): void => {
+  const [first, ...rest] = node.references.values();
+  if (first === undefined) return;
+  if (typeof first === 'boolean') also(form, referenceTo(first, emitter));
+  else Object.assign(form, referenceTo(first, emitter));
+  for (const target of rest) also(form, referenceTo(target, emitter));
+};
+
+const emitNode = (node: SchemaNode, emitter: Emitter): CompileForm => {
+  const form: CompileForm = {};
+  for (const keyword of ASSERTIONS[emitter.graph.dialect]) {
+    const value = member(node.schema, keyword);
+    if (value === undefined || (keyword === 'format' && !isKnownFormat(String(value)))) continue;
+    if (keyword === 'dependentRequired') emitRequirements(form, keyword, value);
+    else form[keyword] = value;
+  }
+  const dependencies = member(node.schema, 'dependencies');
+  if (dependencies !== undefined) emitRequirements(form, 'dependencies', dependencies);
+  for (const edge of node.edges) {
+    const needsIf = edge.keyword === 'then' || edge.keyword === 'else';
+    if (edge.place === 'apart' || (needsIf && !Object.hasOwn(node.schema, 'if'))) continue;
+    emitEdge(form, edge, emitter);
+  }
+  // An empty list of subschemas is still a keyword: `items: []` and `prefixItems` say where the rest begins.
+  if (Array.isArray(member(node.schema, 'items')) && form['items'] === undefined) form['items'] = [];
+  emitReferences(form, node, emitter);
+  return form;
+};
+
+/** Schemas that references of reachable schemas lead to, in the order of the document. */
+const collectTargets = (graph: SchemaGraph, root: SchemaNode): SchemaNode[] => {
+  const reached = new Set<SchemaNode>([root]);
+  const targets = new Set<SchemaNode>();
+  for (const node of reached) {
+    for (const edge of node.edges)
+      if (edge.place !== 'apart' && typeof edge.to !== 'boolean') reached.add(edge.to);
+    for (const to of node.references.values()) {
+      if (typeof to === 'boolean') continue;
+      reached.add(to);
+      targets.add(to);
+    }
+  }
+  targets.delete(root);
+  return graph.nodes.filter((node) => targets.has(node));
+};
+
+const heightOf = (node: SchemaNode): number => {
+  let height = 0;
+  for (const { place, to } of node.edges) {
+    if (place !== 'apart' && typeof to !== 'boolean') height = Math.max(height, heightOf(to));
+  }
+  return height + 1;
+};
+
+/** How deep the validator can nest while compiling: it compiles what references lead to one inside the other. */
+export const nestingOf = (graph: SchemaGraph, root: SchemaNode): number =>
+  collectTargets(graph, root).reduce((sum, target) => sum + heightOf(target), heightOf(root));
+
+/** @param graph without faults: every reference resolved, no cycle that consumes nothing */
+export const emitSchema = (graph: SchemaGraph, root: SchemaNode): CompileForm => {
+  const targets = collectTargets(graph, root);
+  const names = new Map(targets.map((node, index) => [node, `r${index}`]));
+  const emitter: Emitter = { graph, root, names };
+  const form = emitNode(root, emitter);
+  if (targets.length > 0) {
+    form['$defs'] = Object.fromEntries(targets.map((node, index) => [`r${index}`, emitNode(node, emitter)]));
+  }
+  return form;
+};

@@ -1,0 +1,90 @@
+/**
+ * One walk over a whole tool object, before any other check: size, depth, and what its strings hide. The
+ * later checks may recurse, since this one has bounded how deep.
+ */
+import { isJsonObject, type JsonValue } from '../domain/json.js';
+import { quote, type Report } from './findings.js';
+import { findHidden, mixesScripts } from './hiddenText.js';
+import type { ContractLimits } from './limits.js';
+
+interface Walk {
+  readonly report: Report;
+  readonly limits: ContractLimits;
+  nodes: number;
+  stopped: boolean;
+}
+
+const escapeToken = (token: string): string =>
+  /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token;
+
+/** Places whose text is shown under a tool's name, so that a look-alike there deceives. */
+const isLabel = (pointer: string): boolean => pointer === '/title' || pointer === '/annotations/title';
+
+const inspect = (text: string, pointer: string, what: string, walk: Walk): void => {
+  if (text.includes('\0'))
+    walk.report.add('STRING_NUL', pointer, `${what} has U+0000, which storage cannot hold`);
+  const hidden = findHidden(text);
+  if (hidden.length > 0) {
+    walk.report.add(
+      'HIDDEN_TEXT',
+      pointer,
+      `${what} has characters that cannot be seen: ${hidden.join(' ')}`,
+    );
+  }
+};
+
+const visit = (value: JsonValue, pointer: string, level: number, walk: Walk): void => {
+  if (walk.stopped) return;
+  walk.nodes += 1;
+  if (walk.nodes > walk.limits.nodes) {
+    walk.stopped = true;
+    walk.report.add('SCHEMA_TOO_LARGE', '', `more than ${walk.limits.nodes} JSON values`);
+  } else if (typeof value === 'string') {
+    inspect(value, pointer, 'the text', walk);
+    if (isLabel(pointer) && mixesScripts(value)) {
+      walk.report.add('MIXED_SCRIPT', pointer, `${quote(value)} mixes scripts that look alike`);
+    }
+  } else if (typeof value === 'number') {
+    if (Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21) {
+      walk.report.add('UNSAFE_NUMBER', pointer, 'an integer that a double may not hold exactly');
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    if (level >= walk.limits.depth) {
+      walk.stopped = true;
+      walk.report.add('SCHEMA_TOO_DEEP', '', `more than ${walk.limits.depth} levels of nesting`);
+    } else if (Array.isArray(value)) {
+      (value as readonly JsonValue[]).forEach((item, index) => {
+        visit(item, `${pointer}/${index}`, level + 1, walk);
+      });
+    } else {
+      for (const [key, item] of Object.entries(value)) {
+        const at = `${pointer}/${escapeToken(key)}`;
+        inspect(key, at, 'the member name', walk);
+        visit(item, at, level + 1, walk);
+      }
+    }
+  }
+};
+
+/** @returns false where a limit was exceeded and nothing else may walk the tool */
+export const checkText = (tool: JsonValue, limits: ContractLimits, report: Report): boolean => {
+  const walk: Walk = { report, limits, nodes: 0, stopped: false };
+  visit(tool, '', 0, walk);
+  if (walk.stopped) return false;
+  const bytes = Buffer.byteLength(JSON.stringify(tool), 'utf8');
+  if (bytes <= limits.descriptorBytes) return true;
+  report.add('SCHEMA_TOO_LARGE', '', `${bytes} bytes; the limit is ${limits.descriptorBytes}`);
+  return false;
+};
+
+/** MCP: title and description are strings. A null is read as absent, as many servers mean it. */
+export const checkTextTypes = (tool: JsonValue, report: Report): void => {
+  if (!isJsonObject(tool)) return;
+  for (const name of ['title', 'description']) {
+    const value = Object.hasOwn(tool, name) ? tool[name] : undefined;
+    if (value === null) report.add('TEXT_NULL', `/${name}`, `${name} is null, and is read as absent`);
+    else if (value !== undefined && typeof value !== 'string') {
+      report.add('DESCRIPTOR_INVALID', `/${name}`, `${name} is a string`);
+    }
+  }
+};

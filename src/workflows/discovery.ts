@@ -1,0 +1,279 @@
+/**
+ * The durable discovery: pages, tail, contract, seal, promotion, as steps of the pure machine in
+ * domain/transitions.ts. It holds ids and digests only, so that a catalog of any size costs a few dozen events.
+ */
+import {
+  ApplicationFailure,
+  CancellationScope,
+  continueAsNew,
+  defineSignal,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { DiscoveryActivities, ScanStep, Stop } from '../activities/activityTypes.js';
+import type { DiscoveryResult } from '../domain/discoveryResult.js';
+import type { EndReason } from '../domain/endReasons.js';
+import type { Candidate, EndedCandidate } from '../domain/generation.js';
+import { endReasonOf } from '../domain/generation.js';
+import { MAX_ROUNDS } from '../domain/scanLimits.js';
+import { type ScanEvent, step } from '../domain/transitions.js';
+import { type DiscoveryInput, HINT_SIGNAL, SEARCH_ATTRIBUTES } from './contract.js';
+import { describeCandidate, failureMessage } from './discoveryText.js';
+
+const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' } as const;
+
+// A scan may take as long as its own limits say; a dead worker shows by its missing heartbeat within seconds.
+const { scanPages } = proxyActivities<DiscoveryActivities>({
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '3s',
+  retry: RETRY,
+});
+const { verifyTail, checkContract, seal } = proxyActivities<DiscoveryActivities>({
+  startToCloseTimeout: '10 minutes',
+  // Sealing 10,000 tools holds the event loop for a second or two, and with it the heartbeat.
+  heartbeatTimeout: '10s',
+  retry: RETRY,
+});
+const { promote, recordEnd } = proxyActivities<DiscoveryActivities>({
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: '3s',
+  retry: RETRY,
+});
+
+const hint = defineSignal(HINT_SIGNAL);
+
+/** Tail verifications that hints may ask for before a promotion goes on all the same. */
+const MAX_TAILS = 3;
+/** After so many scans one run hands over to a fresh history. */
+const MAX_SCANS_PER_RUN = 20;
+/** Reasons for which a round that failed is begun again from the first page. */
+const RESTARTS: ReadonlySet<EndReason> = new Set<EndReason>([
+  'REVISION_CHANGED',
+  'SESSION_LOST',
+  'CURSOR_EXPIRED',
+]);
+/** A refused cursor is tried once more from the start: twice is the server's way, not an accident. */
+const MAX_CURSOR_RESTARTS = 1;
+
+export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<DiscoveryResult> {
+  let arrived = pendingHint === true ? 1 : 0;
+  setHandler(hint, () => {
+    arrived++;
+  });
+
+  let current: Candidate = { state: 'DISCOVERING', key, scan: '' };
+  let counts: { pages: number | null; tools: number | null } = { pages: null, tools: null };
+
+  const show = (note?: string): void => setCurrentDetails(describeCandidate(current, note));
+  const advance = (event: ScanEvent): Candidate => {
+    const result = step(current, event);
+    // The workflow's own code asks for these edges, so a refusal is a fault of the code, not of a source.
+    if (!result.ok)
+      throw ApplicationFailure.nonRetryable(`no edge from ${result.from} on ${result.event}`, 'INTERNAL');
+    current = result.next;
+    const ended = asEnded(current);
+    upsertSearchAttributes([
+      { key: SEARCH_ATTRIBUTES.state, value: current.state },
+      ...(ended === null ? [] : [{ key: SEARCH_ATTRIBUTES.reason, value: endReasonOf(ended) }]),
+      ...(current.state === 'ELIGIBLE'
+        ? [{ key: SEARCH_ATTRIBUTES.generation, value: current.generation }]
+        : []),
+    ]);
+    show();
+    return current;
+  };
+  const stop = ({ state, reason, evidence }: Stop): Candidate =>
+    advance(
+      state === 'INCOMPLETE'
+        ? { type: 'incomplete', reason, evidence }
+        : { type: 'quarantined', reason, evidence },
+    );
+
+  /** One scan from the first page to an end. `mark` of the answer: the hints that it has answered. */
+  const runScan = async (scan: string, round: number): Promise<number> => {
+    const input: ScanStep = { key, scan };
+    current = { state: 'DISCOVERING', key, scan };
+    counts = { pages: null, tools: null };
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.state, value: 'DISCOVERING' }]);
+    show(round === 0 ? undefined : `Round ${round + 1}: the list moved, so the scan began again.`);
+    let mark = arrived;
+
+    for (let segment = 0; ; segment++) {
+      const pages = await scanPages.executeWithOptions(
+        { summary: `${key.server}: pages${segment === 0 ? '' : ` from ${counts.pages ?? 0}`}` },
+        [{ ...input, round, segment }],
+      );
+      if (pages.kind === 'stop') {
+        stop(pages);
+        return mark;
+      }
+      counts = { pages: pages.pages, tools: pages.tools };
+      if (pages.kind === 'more') {
+        show(`${pages.pages} pages, ${pages.tools} tools so far.`);
+        continue;
+      }
+      if (pages.kind === 'unversioned') {
+        advance({
+          type: 'pagesUnversioned',
+          pages: pages.pages,
+          tools: pages.tools,
+          observed: pages.observed,
+        });
+        return mark;
+      }
+      advance({ type: 'pagesComplete', pages: pages.pages, tools: pages.tools, revision: pages.revision });
+      break;
+    }
+
+    mark = arrived;
+    const tail = await verifyTail.executeWithOptions(
+      { summary: `${key.server}: ask again after the last page` },
+      [input],
+    );
+    if (tail.kind === 'stop') {
+      stop(tail);
+      return mark;
+    }
+    advance({ type: 'tailBound', pageRoot: tail.pageRoot });
+
+    const checked = await checkContract.executeWithOptions({ summary: `${counts.tools ?? 0} descriptors` }, [
+      input,
+    ]);
+    if (checked.kind === 'stop') {
+      stop(checked);
+      return mark;
+    }
+    if (checked.kind === 'unchanged') {
+      const { generation, freshUntil } = checked;
+      advance({ type: 'retired', reason: 'UNCHANGED', successor: generation, freshUntil });
+      return mark;
+    }
+    if (checked.kind === 'retired') {
+      advance({ type: 'retired', reason: checked.reason, successor: checked.successor, freshUntil: null });
+      return mark;
+    }
+    const sealed = await seal.executeWithOptions(
+      { summary: `${checked.tools} tools, ${checked.quarantined} quarantined` },
+      [input],
+    );
+    if (sealed.kind === 'stop') {
+      stop(sealed);
+      return mark;
+    }
+    // A hint that came meanwhile asks for one more tail. Restarting at each hint instead would starve.
+    for (let tails = 1; arrived !== mark && tails < MAX_TAILS; tails++) {
+      mark = arrived;
+      const again = await verifyTail.executeWithOptions(
+        { summary: `${key.server}: a hint asked for one more look` },
+        [input],
+      );
+      if (again.kind === 'stop') {
+        stop(again);
+        return mark;
+      }
+    }
+    const outcome = await promote.executeWithOptions({ summary: `generation ${sealed.generation}` }, [input]);
+    if (outcome.kind === 'promoted') {
+      const { generation, policyEpoch, receipt } = outcome;
+      advance({ type: 'promoted', generation, policyEpoch, receipt });
+    } else {
+      advance({ type: 'retired', reason: outcome.reason, successor: outcome.successor, freshUntil: null });
+    }
+    return mark;
+  };
+
+  const result = (): DiscoveryResult => {
+    const ended = asEnded(current);
+    if (ended === null) throw ApplicationFailure.nonRetryable('the scan has not ended', 'INTERNAL');
+    return {
+      state: ended.state,
+      reason: endReasonOf(ended),
+      scan: ended.scan,
+      generation:
+        ended.state === 'ELIGIBLE' ? ended.generation : ended.state === 'RETIRED' ? ended.successor : null,
+      tools: counts.tools,
+      pages: counts.pages,
+      receipt: ended.state === 'ELIGIBLE' ? ended.receipt : null,
+      evidence: 'evidence' in ended ? ended.evidence : {},
+    };
+  };
+
+  let restarts = 0;
+  let cursorRestarts = 0;
+  for (let round = 0; ; round++) {
+    let mark = arrived;
+    try {
+      mark = await runScan(`${workflowInfo().runId}/${round}`, round);
+    } catch (error) {
+      if (asEnded(current) !== null) throw error;
+      if (isCancellation(error))
+        stop({ kind: 'stop', state: 'INCOMPLETE', reason: 'CANCELLED', evidence: {} });
+      else
+        stop({
+          kind: 'stop',
+          state: 'INCOMPLETE',
+          reason: 'INTERNAL',
+          evidence: { failure: failureType(error) },
+        });
+    }
+    let ended = asEnded(current);
+    if (ended?.state === 'INCOMPLETE' && RESTARTS.has(ended.reason)) {
+      restarts++;
+      if (ended.reason === 'CURSOR_EXPIRED') cursorRestarts++;
+      const again = restarts < MAX_ROUNDS && cursorRestarts <= MAX_CURSOR_RESTARTS;
+      if (!again && ended.reason === 'REVISION_CHANGED') {
+        current = {
+          ...ended,
+          reason: 'REVISION_UNSTABLE',
+          evidence: { rounds: restarts, last: ended.evidence },
+        };
+        upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.reason, value: 'REVISION_UNSTABLE' }]);
+        show();
+        ended = current;
+      }
+      await CancellationScope.nonCancellable(() => recordEnd({ key, result: result() }));
+      if (again) continue;
+    } else if (ended?.state !== 'ELIGIBLE') {
+      await CancellationScope.nonCancellable(() => recordEnd({ key, result: result() }));
+    }
+
+    // No await stands between this check and the return: a hint that comes later fails the completion and is seen.
+    const answered = ended?.state === 'INCOMPLETE' || ended?.state === 'QUARANTINED' || arrived === mark;
+    if (answered) break;
+    restarts = 0;
+    cursorRestarts = 0;
+    if (round + 1 >= MAX_SCANS_PER_RUN || workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof discovery>({ key, pendingHint: true });
+    }
+  }
+
+  const end = result();
+  if (end.state === 'INCOMPLETE' || end.state === 'QUARANTINED') {
+    // Shown as failed, so that an operator who filters by status finds what needs a person.
+    throw ApplicationFailure.create({
+      message: failureMessage(end),
+      type: end.reason,
+      nonRetryable: true,
+      details: [end],
+    });
+  }
+  return end;
+}
+
+const asEnded = (candidate: Candidate): EndedCandidate | null =>
+  candidate.state === 'DISCOVERING' ||
+  candidate.state === 'VALIDATING' ||
+  candidate.state === 'SNAPSHOT_PROVEN'
+    ? null
+    : candidate;
+
+/** The stable type of a failure, never its message: a message can hold what a driver or a source said. */
+const failureType = (error: unknown): string => {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause instanceof ApplicationFailure) return cause.type ?? 'INTERNAL';
+  return cause instanceof Error ? cause.name : 'INTERNAL';
+};

@@ -1,0 +1,3 @@
+/** The workflows that the worker bundles. */
+export { discovery } from './discovery.js';
+export { refresh } from './refresh.js';

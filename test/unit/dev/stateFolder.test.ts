@@ -1,0 +1,48 @@
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStateFolder } from '../../../src/dev/stateFolder.js';
+
+let base: string;
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'state with space '));
+});
+afterEach(() => rm(base, { recursive: true }));
+
+describe('openStateFolder', () => {
+  it('creates the folder for this user only', async () => {
+    const folder = await openStateFolder(join(base, 'a', 'b'));
+    expect((await stat(folder.dir)).mode & 0o777).toBe(0o700);
+  });
+
+  it('closes a folder that was open to others', async () => {
+    const { dir, release } = await openStateFolder(join(base, 'a'));
+    await release();
+    await chmod(dir, 0o777);
+    await openStateFolder(dir);
+    expect((await stat(dir)).mode & 0o777).toBe(0o700);
+  });
+
+  it('is held by one stack at a time', async () => {
+    const folder = await openStateFolder(join(base, 'a'));
+    await expect(openStateFolder(join(base, 'a'))).rejects.toMatchObject({ reason: 'STACK_RUNNING' });
+    await folder.release();
+    await expect(openStateFolder(join(base, 'a'))).resolves.toBeDefined();
+  });
+
+  it('says what is wrong with a path that cannot be a folder', async () => {
+    await writeFile(join(base, 'file'), '');
+    await expect(openStateFolder(join(base, 'file', 'state'))).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      reason: 'STATE_FOLDER',
+      details: { folder: join(base, 'file', 'state'), why: 'ENOTDIR' },
+    });
+  });
+
+  it('remove deletes it', async () => {
+    const folder = await openStateFolder(join(base, 'a'));
+    await folder.remove();
+    await expect(stat(folder.dir)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});

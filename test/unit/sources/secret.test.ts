@@ -1,0 +1,31 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { excerpt } from '../../../src/sources/excerpt.js';
+import { Secret } from '../../../src/sources/secret.js';
+
+describe('Secret', () => {
+  it('prints redacted in every way of printing, and reveals itself only when asked', () => {
+    const secret = new Secret('hunter2');
+    const printed = [
+      String(secret),
+      `${secret}`,
+      JSON.stringify({ secret }),
+      inspect({ deep: [secret] }),
+      secret.toString(),
+    ];
+    for (const text of printed) {
+      expect(text).not.toContain('hunter2');
+      expect(text).toContain('[redacted]');
+    }
+    expect(secret.reveal()).toBe('hunter2');
+  });
+});
+
+describe('excerpt', () => {
+  it('escapes control and non-ASCII characters, caps, and blots out secrets', () => {
+    expect(excerpt('a\u001b[31m\u202eü\n')).toBe('a\\x1b[31m\\u{202e}\\xfc\\x0a');
+    expect(excerpt('x'.repeat(300))).toBe(`${'x'.repeat(200)}…(300 characters)`);
+    expect(excerpt('say token-abc twice token-abc', ['token-abc'])).toBe('say [redacted] twice [redacted]');
+    expect(excerpt(Uint8Array.of(0xff, 0x41))).toBe('\\u{fffd}A');
+  });
+});

@@ -1,0 +1,41 @@
+/** Four suites. The first two need no services; the last two share one real Postgres and one real Temporal. */
+import { defineConfig } from 'vitest/config';
+
+const services = { globalSetup: ['test/support/globalSetup.ts'], testTimeout: 60_000, hookTimeout: 120_000 };
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], sequence: { groupOrder: 0 } },
+      },
+      {
+        test: {
+          name: 'architecture',
+          include: ['test/architecture/**/*.test.ts'],
+          testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...services,
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // These start and kill processes of their own: one file at a time.
+        test: {
+          ...services,
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 180_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
