@@ -3,8 +3,10 @@
  * `domain` is everybody's vocabulary; a layer that may import a port only as a type lists it under `types`.
  */
 
-// A folder of src is a layer. `config` and `wiring` are single files.
+// A folder of src is a layer. `config`, `packageRoot` and `wiring` are single files.
 const PORTS = ['sources', 'policy', 'store'];
+/** Whoever starts and watches workflows; the worker's side is for programs. */
+const TEMPORAL_CLIENT = 'temporal/(?!worker\\b)[^/]+';
 const HTTP = ['express', 'helmet', 'zod', '@asteasolutions/zod-to-openapi', '@scalar/express-api-reference'];
 
 /** @type {Record<string, {ours?: string[], types?: string[], packages?: string[], builtins?: string[]}>} */
@@ -41,12 +43,12 @@ const LAYERS = {
 
   // The edges.
   api: {
-    ours: ['domain', 'usecases', 'temporal/client', 'telemetry'],
+    ours: ['domain', 'usecases', TEMPORAL_CLIENT, 'telemetry'],
     types: [...PORTS, 'keys'],
     packages: HTTP,
   },
   gateway: {
-    ours: ['domain', 'usecases', 'temporal/client', 'telemetry'],
+    ours: ['domain', 'usecases', TEMPORAL_CLIENT, 'telemetry'],
     types: [...PORTS, 'keys'],
     packages: [...HTTP, '@modelcontextprotocol/sdk'],
   },
@@ -57,6 +59,7 @@ const LAYERS = {
     packages: ['commander'],
   },
   telemetry: { ours: ['domain'], types: ['config'], packages: ['pino', 'prom-client'] },
+  packageRoot: { builtins: ['url'] },
   config: { ours: ['domain', 'sources/secret'], packages: ['zod'] },
 };
 

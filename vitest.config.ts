@@ -30,6 +30,7 @@ export default defineConfig({
         test: {
           ...services,
           name: 'e2e',
+          globalSetup: ['test/support/buildDist.ts', ...services.globalSetup],
           include: ['test/e2e/**/*.test.ts'],
           fileParallelism: false,
           testTimeout: 180_000,

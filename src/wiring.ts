@@ -2,12 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createActivities } from './activities/index.js';
 import { environment, type WorkerConfig } from './config.js';
 import { epochMs, type TenantId } from './domain/ids.js';
 import { loadKeySet } from './keys/keyFile.js';
+import { packageRoot } from './packageRoot.js';
 import { parseBundle } from './policy/bundle.js';
 import { compilePolicy } from './policy/compilePolicy.js';
 import { mcpSource } from './sources/mcp/mcpSource.js';
@@ -23,12 +24,7 @@ import { registerSearchAttributes } from './temporal/searchAttributes.js';
 import { createWorker } from './temporal/worker.js';
 
 /** Beside the compiled program: `npm run build` writes it. */
-export const workflowBundlePath = (): string => {
-  const here = fileURLToPath(import.meta.url);
-  const at = here.lastIndexOf('/dist/src/');
-  const root = at >= 0 ? here.slice(0, at) : here.slice(0, here.lastIndexOf('/src/'));
-  return `${root}/dist/workflow-bundle.js`;
-};
+export const workflowBundlePath = (): string => join(packageRoot(), 'dist', 'workflow-bundle.js');
 
 export interface Program {
   /** Resolves when the program has ended by itself or by `stop`. */

@@ -20,7 +20,7 @@ export interface PlanNode {
 /** What the frozen schema and the resource rule say of the arguments. */
 export type ArgumentsOutcome =
   | { readonly ok: true; readonly resource: string }
-  | { readonly ok: false; readonly reason: ReasonOf<'PARAMS_INVALID'>; readonly details: Details };
+  | { readonly ok: false; readonly refusal: Refused };
 
 /** What the policy says of this call. */
 export interface PolicyFacts {
@@ -115,7 +115,7 @@ export const decide = (facts: DecisionFacts): Decision => {
   if (denied !== null) return denied;
 
   const checked = facts.checkArguments();
-  if (!checked.ok) return refused('PARAMS_INVALID', checked.reason, checked.details);
+  if (!checked.ok) return checked.refusal;
   const bound = facts.retained.find(({ generation }) => generation === node.generation);
   return {
     decision: 'allowed',

@@ -286,6 +286,7 @@ export const CODES = {
       EMBEDDED_TEMPORAL: 'The embedded Temporal server did not start.',
       STATE_FOLDER: 'The state folder cannot be created, locked or used.',
       STACK_RUNNING: 'Another stack uses this state folder.',
+      PROGRAM_FAILED: 'A program of the embedded stack ended before it was ready.',
       CREDENTIAL_UNRESOLVED: 'A credential reference does not resolve in the worker.',
     },
   },

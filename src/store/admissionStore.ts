@@ -121,7 +121,7 @@ export interface AdmissionStore {
     server: ServerName,
     audience: AudienceClass,
     tool: ToolId,
-  ): Promise<(ActiveTool & { readonly snapshot: Digest }) | null>;
+  ): Promise<(ActiveTool & { readonly snapshot: Digest; readonly generation: number }) | null>;
   catalog(
     tenant: TenantId,
     server: ServerName,

@@ -119,7 +119,8 @@ export const compileArguments = (
       return run(args, size);
     } catch (error) {
       if (error instanceof LimitExceeded) return tooCostly('limit', error.message);
-      return tooCostly('failure', 'the validator failed on these arguments');
+      // Out of stack, or a fault of the validator: of the arguments only this is known, that they did not pass.
+      return tooCostly(validate === null ? 'compile' : 'failure', 'the validator failed on these arguments');
     }
   };
 };

@@ -11,6 +11,12 @@ import type { Edge, SchemaGraph, SchemaNode } from './schemaGraph.js';
 
 /** Built here from a checked graph, and given to ajv, which is why its members are not JSON values. */
 export interface CompileForm {
+  readonly schema: Readonly<Form>;
+  /** Whether there is an `unevaluated…` keyword, which asks what the other keywords have looked at. */
+  readonly tracks: boolean;
+}
+
+interface Form {
   [keyword: string]: unknown;
 }
 
@@ -20,22 +26,20 @@ const WITHOUT_PROTO = { not: { required: [PROTO] } };
 
 interface Emitter {
   readonly graph: SchemaGraph;
-  readonly root: SchemaNode;
   readonly names: Map<SchemaNode, string>;
 }
 
 const referenceTo = (to: SchemaNode | boolean, emitter: Emitter): unknown => {
   if (typeof to === 'boolean') return to ? {} : { not: {} };
-  if (to === emitter.root) return { $ref: '#' };
   return { $ref: `#/$defs/${emitter.names.get(to)}` };
 };
 
 const emitTarget = (to: SchemaNode | boolean, emitter: Emitter): unknown => {
   if (typeof to === 'boolean') return to;
-  return to === emitter.root || emitter.names.has(to) ? referenceTo(to, emitter) : emitNode(to, emitter);
+  return emitter.names.has(to) ? referenceTo(to, emitter) : emitNode(to, emitter);
 };
 
-const into = (form: CompileForm, keyword: string): Record<string, unknown> => {
+const into = (form: Form, keyword: string): Record<string, unknown> => {
   const known = form[keyword] as Record<string, unknown> | undefined;
   if (known !== undefined) return known;
   const fresh: Record<string, unknown> = {};
@@ -43,12 +47,12 @@ const into = (form: CompileForm, keyword: string): Record<string, unknown> => {
   return fresh;
 };
 
-const also = (form: CompileForm, condition: unknown): void => {
+const also = (form: Form, condition: unknown): void => {
   form['allOf'] = [...((form['allOf'] as unknown[] | undefined) ?? []), condition];
 };
 
 /** A pattern that was put there in place of a name does not take the place of the source's own. */
-const put = (form: CompileForm, keyword: string, key: string, sub: unknown): void => {
+const put = (form: Form, keyword: string, key: string, sub: unknown): void => {
   const map = into(form, keyword);
   if (Object.hasOwn(map, key)) also(form, { [keyword]: { [key]: sub } });
   else map[key] = sub;
@@ -57,7 +61,7 @@ const put = (form: CompileForm, keyword: string, key: string, sub: unknown): voi
 const isMapKeyword = (keyword: string): boolean =>
   ['properties', 'patternProperties', 'dependentSchemas', 'dependencies'].includes(keyword);
 
-const emitEdge = (form: CompileForm, edge: Edge, emitter: Emitter): void => {
+const emitEdge = (form: Form, edge: Edge, emitter: Emitter): void => {
   const sub = emitTarget(edge.to, emitter);
   const { keyword, key } = edge;
   if (key === null) form[keyword] = sub;
@@ -71,7 +75,7 @@ const emitEdge = (form: CompileForm, edge: Edge, emitter: Emitter): void => {
   else also(form, { anyOf: [WITHOUT_PROTO, sub] });
 };
 
-const emitRequirements = (form: CompileForm, keyword: string, value: JsonValue): void => {
+const emitRequirements = (form: Form, keyword: string, value: JsonValue): void => {
   for (const [key, names] of Object.entries(value as Record<string, JsonValue>)) {
     if (!Array.isArray(names)) continue;
     if (key === PROTO) also(form, { anyOf: [WITHOUT_PROTO, { required: names }] });
@@ -80,7 +84,7 @@ const emitRequirements = (form: CompileForm, keyword: string, value: JsonValue):
 };
 
 /** Draft-07: a `$ref` with siblings; both are applied, which can only refuse more. */
-const emitReferences = (form: CompileForm, node: SchemaNode, emitter: Emitter): void => {
+const emitReferences = (form: Form, node: SchemaNode, emitter: Emitter): void => {
   const [first, ...rest] = node.references.values();
   if (first === undefined) return;
   if (typeof first === 'boolean') also(form, referenceTo(first, emitter));
@@ -88,8 +92,8 @@ const emitReferences = (form: CompileForm, node: SchemaNode, emitter: Emitter): 
   for (const target of rest) also(form, referenceTo(target, emitter));
 };
 
-const emitNode = (node: SchemaNode, emitter: Emitter): CompileForm => {
-  const form: CompileForm = {};
+const emitNode = (node: SchemaNode, emitter: Emitter): Form => {
+  const form: Form = {};
   for (const keyword of ASSERTIONS[emitter.graph.dialect]) {
     const value = member(node.schema, keyword);
     if (value === undefined || (keyword === 'format' && !isKnownFormat(String(value)))) continue;
@@ -103,8 +107,6 @@ const emitNode = (node: SchemaNode, emitter: Emitter): CompileForm => {
     if (edge.place === 'apart' || (needsIf && !Object.hasOwn(node.schema, 'if'))) continue;
     emitEdge(form, edge, emitter);
   }
-  // An empty list of subschemas is still a keyword: `items: []` and `prefixItems` say where the rest begins.
-  if (Array.isArray(member(node.schema, 'items')) && form['items'] === undefined) form['items'] = [];
   emitReferences(form, node, emitter);
   return form;
 };
@@ -122,7 +124,6 @@ const collectTargets = (graph: SchemaGraph, root: SchemaNode): SchemaNode[] => {
       targets.add(to);
     }
   }
-  targets.delete(root);
   return graph.nodes.filter((node) => targets.has(node));
 };
 
@@ -142,10 +143,14 @@ export const nestingOf = (graph: SchemaGraph, root: SchemaNode): number =>
 export const emitSchema = (graph: SchemaGraph, root: SchemaNode): CompileForm => {
   const targets = collectTargets(graph, root);
   const names = new Map(targets.map((node, index) => [node, `r${index}`]));
-  const emitter: Emitter = { graph, root, names };
-  const form = emitNode(root, emitter);
+  const emitter: Emitter = { graph, names };
+  // The root among them: without an id of its own, the validator finds no `#`.
+  const form = emitTarget(root, emitter) as Form;
   if (targets.length > 0) {
     form['$defs'] = Object.fromEntries(targets.map((node, index) => [`r${index}`, emitNode(node, emitter)]));
   }
-  return form;
+  const tracks = graph.nodes.some((node) =>
+    node.edges.some(({ keyword }) => keyword.startsWith('unevaluated')),
+  );
+  return { schema: form, tracks };
 };

@@ -75,6 +75,50 @@ interface Entry {
   readonly parts: ReadonlyArray<ReadonlyMap<SchemaNode, number>>;
 }
 
+/** Tarjan's strongly connected components, and the longest way through them. */
+class Groups {
+  readonly #index = new Map<SchemaNode, number>();
+  readonly #low = new Map<SchemaNode, number>();
+  readonly #links = new Map<SchemaNode, SchemaNode[]>();
+  readonly #stack: SchemaNode[] = [];
+  readonly #heights = new Map<SchemaNode, number>();
+  recursive = false;
+
+  isKnown(node: SchemaNode): boolean {
+    return this.#index.has(node);
+  }
+
+  open(node: SchemaNode): void {
+    this.#index.set(node, this.#index.size);
+    this.#low.set(node, this.#index.get(node) ?? 0);
+    this.#links.set(node, []);
+    this.#stack.push(node);
+  }
+
+  link(from: SchemaNode, to: SchemaNode): void {
+    this.#links.get(from)?.push(to);
+    if (from === to) this.recursive = true;
+    // A node that has its height is in a finished group.
+    if (this.#heights.has(to)) return;
+    this.#low.set(from, Math.min(this.#low.get(from) ?? 0, this.#low.get(to) ?? 0));
+  }
+
+  close(node: SchemaNode): void {
+    if (this.#low.get(node) !== this.#index.get(node)) return;
+    const group = this.#stack.splice(this.#stack.lastIndexOf(node));
+    if (group.length > 1) this.recursive = true;
+    let below = 0;
+    for (const each of group) {
+      for (const to of this.#links.get(each) ?? []) below = Math.max(below, this.#heights.get(to) ?? 0);
+    }
+    for (const each of group) this.#heights.set(each, below + 1);
+  }
+
+  height(node: SchemaNode): number {
+    return this.#heights.get(node) ?? 1;
+  }
+}
+
 class CostModel {
   readonly #limits: ContractLimits;
   readonly #locals = new Map<SchemaNode, number>();
@@ -107,23 +151,27 @@ class CostModel {
     return sum;
   }
 
-  /** Registers an entry and all that are reachable from it; returns the longest way down without repeats. */
-  enter(node: SchemaNode, open: Set<SchemaNode>, heights: Map<SchemaNode, number>): number {
-    const known = heights.get(node);
-    if (known !== undefined) return known;
-    if (open.has(node)) {
-      this.recursive = true;
-      return 0;
-    }
-    open.add(node);
-    const parts = this.#parts(node);
-    this.entries.set(node, { local: this.local(node), parts });
-    let height = 0;
-    for (const part of parts)
-      for (const to of part.keys()) height = Math.max(height, this.enter(to, open, heights));
-    open.delete(node);
-    heights.set(node, height + 1);
-    return height + 1;
+  /**
+   * Registers an entry and all that are reachable from it.
+   * @returns how many steps down lead through different groups, where entries that contain one another are one
+   */
+  enter(root: SchemaNode): number {
+    const groups = new Groups();
+    const visit = (node: SchemaNode): void => {
+      const parts = this.#parts(node);
+      this.entries.set(node, { local: this.local(node), parts });
+      groups.open(node);
+      for (const part of parts) {
+        for (const to of part.keys()) {
+          if (!groups.isKnown(to)) visit(to);
+          groups.link(node, to);
+        }
+      }
+      groups.close(node);
+    };
+    visit(root);
+    this.recursive = groups.recursive;
+    return groups.height(root);
   }
 
   #closure(node: SchemaNode, times: number, into: Map<SchemaNode, number>): void {
@@ -224,7 +272,7 @@ const pathsOf = (model: CostModel, root: SchemaNode, rounds: number, limit: numb
 };
 
 /**
- * V4: the cost of a schema without unproductive cycles. A recursive schema is unrolled once beyond its height;
+ * V4: the cost of a schema without unproductive cycles. Schemas that contain one another are unrolled once;
  * what it costs with deep arguments is held by the deadline of the call.
  * @returns null where it is over a limit, which is then in the report
  */
@@ -235,7 +283,7 @@ export const measureCost = (
 ): EvaluationCost | null => {
   const model = new CostModel(limits);
   try {
-    const height = model.enter(root, new Set(), new Map());
+    const height = model.enter(root);
     const rounds = model.recursive ? height + 1 : height;
     return { paths: pathsOf(model, root, rounds, limits.evaluationPaths), recursive: model.recursive };
   } catch (error) {

@@ -88,36 +88,42 @@ interface Instance {
   compilations: number;
 }
 
-const instances = new Map<Dialect, Instance>();
+/** By dialect, and by whether the schema asks what its other parts have evaluated. */
+const instances = new Map<string, Instance>();
 
-const instanceFor = (dialect: Dialect): Instance => {
-  const current = instances.get(dialect);
+const keyOf = (dialect: Dialect, tracks: boolean): string => `${dialect} ${tracks}`;
+
+const instanceFor = (dialect: Dialect, tracks: boolean): Instance => {
+  const current = instances.get(keyOf(dialect, tracks));
   if (current !== undefined && current.compilations < COMPILATIONS_PER_INSTANCE) return current;
   const ajv: Ajv = dialect === '2020-12' ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS);
+  // Ajv2020 tracks for every schema. That keeps it from stopping at the first branch that fits, and for some
+  // schemas it then writes code that fails; so only those pay for it that have unevaluated… keywords.
+  ajv.opts.unevaluated = tracks;
   for (const definition of REPLACED) {
     ajv.removeKeyword(String(definition.keyword));
     ajv.addKeyword(definition);
   }
   const fresh: Instance = { ajv, compilations: 0 };
-  instances.set(dialect, fresh);
+  instances.set(keyOf(dialect, tracks), fresh);
   return fresh;
 };
 
-/** An instance that was stopped half-way, or that threw, is not used again. */
+/** An instance that was stopped half-way, or that threw, is not used again; of two it does not matter which. */
 export const discardInstance = (dialect: Dialect): void => {
-  instances.delete(dialect);
+  for (const tracks of [false, true]) instances.delete(keyOf(dialect, tracks));
 };
 
 /** @throws whatever ajv throws; a checked schema gives it no cause to */
-export const compileWithAjv = (form: CompileForm, dialect: Dialect): ValidateFunction => {
-  const instance = instanceFor(dialect);
+export const compileWithAjv = ({ schema, tracks }: CompileForm, dialect: Dialect): ValidateFunction => {
+  const instance = instanceFor(dialect, tracks);
   instance.compilations += 1;
   try {
-    return instance.ajv.compile(form);
+    return instance.ajv.compile(schema);
   } catch (error) {
     discardInstance(dialect);
     throw error;
   } finally {
-    instance.ajv.removeSchema(form);
+    instance.ajv.removeSchema(schema);
   }
 };

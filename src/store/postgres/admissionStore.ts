@@ -36,7 +36,7 @@ export const createAdmissionStore = (pool: pg.Pool): AdmissionStore => ({
     return view;
   },
   tool: (tenant, server, audience, tool) =>
-    one<ActiveTool & { snapshot: CatalogSlice['snapshot'] }>(pool, 'active_tool($1, $2, $3, $4)', [
+    one<ActiveTool & { snapshot: CatalogSlice['snapshot']; generation: number }>(pool, 'active_tool($1, $2, $3, $4)', [
       tenant,
       server,
       audience,

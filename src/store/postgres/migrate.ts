@@ -3,7 +3,6 @@
  * uses the administrator's connection.
  */
 import { readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { CatalogError } from '../../domain/errors.js';
@@ -11,17 +10,11 @@ import { asStoreError, query } from './pool.js';
 
 const MIGRATIONS_TABLE = 'genlock_migrations';
 
-/** From `src/store/postgres` and from `dist/src/store/postgres` alike, the folder stands at the package's root. */
-const migrationsFolder = (): string => {
-  const here = fileURLToPath(import.meta.url);
-  const root =
-    here.slice(0, Math.max(here.lastIndexOf('/dist/src/'), 0)) || here.slice(0, here.lastIndexOf('/src/'));
-  return `${root}/migrations`;
-};
-
 export interface MigrateOptions {
   /** A connection that may create roles and schemas. */
   readonly adminUrl: string;
+  /** The folder of the numbered migrations. */
+  readonly dir: string;
   /** Passwords of the login roles; a role that is left out keeps what it has. */
   readonly passwords: Partial<Record<'genlock_api' | 'genlock_worker' | 'genlock_operator', string>>;
 }
@@ -31,7 +24,7 @@ export interface MigrateOptions {
  * @throws CatalogError UNAVAILABLE/SCHEMA_TOO_NEW where the database has a migration that this program lacks;
  *   CONFIG_INVALID where the database cannot be reached or refuses the password
  */
-export const migrate = async ({ adminUrl, passwords }: MigrateOptions): Promise<readonly string[]> => {
+export const migrate = async ({ adminUrl, dir, passwords }: MigrateOptions): Promise<readonly string[]> => {
   const client = new pg.Client({ connectionString: adminUrl, application_name: 'genlock migrate' });
   client.on('error', () => {});
   try {
@@ -40,10 +33,10 @@ export const migrate = async ({ adminUrl, passwords }: MigrateOptions): Promise<
     throw connectError(error, adminUrl);
   }
   try {
-    await refuseNewer(client);
+    await refuseNewer(client, dir);
     const applied = await runner({
       dbClient: client,
-      dir: migrationsFolder(),
+      dir,
       direction: 'up',
       migrationsTable: MIGRATIONS_TABLE,
       checkOrder: true,
@@ -64,14 +57,14 @@ export const migrate = async ({ adminUrl, passwords }: MigrateOptions): Promise<
   }
 };
 
-const names = async (): Promise<readonly string[]> =>
-  (await readdir(migrationsFolder()))
+const names = async (dir: string): Promise<readonly string[]> =>
+  (await readdir(dir))
     .filter((file) => file.endsWith('.sql') && /^\d{4}_/.test(file))
     .map((file) => file.slice(0, -'.sql'.length))
     .sort();
 
-const refuseNewer = async (client: pg.Client): Promise<void> => {
-  const known = new Set(await names());
+const refuseNewer = async (client: pg.Client, dir: string): Promise<void> => {
+  const known = new Set(await names(dir));
   const { rows: tables } = await client.query('select to_regclass($1) is not null as there', [
     `public.${MIGRATIONS_TABLE}`,
   ]);

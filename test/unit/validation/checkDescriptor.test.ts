@@ -131,7 +131,7 @@ describe('dialects', () => {
       type: 'object',
       properties: { $schema: { type: 'string', default: { $schema: 'urn:x' } } },
     };
-    expect(shown(tool(harmless))).toEqual([]);
+    expect(shown(tool(harmless))).toEqual(['PROVIDER_COMPAT /inputSchema/properties']);
   });
 
   it('V2 an unknown vocabulary is never accepted', () => {
@@ -236,7 +236,9 @@ describe('text', () => {
   });
 
   it('V7 the report names code points and repeats none of them', () => {
-    const { findings } = checkDescriptor(tool(OBJECT, { 'x\u202ey': 'a\u{e006d}', name: 'n\u200b' }));
+    const { findings } = checkDescriptor(
+      tool(OBJECT, { 'x\u202ey': 1, description: 'a\u{e006d}', name: 'n\u200b' }),
+    );
     expect(JSON.stringify(findings)).toContain('U+E006D');
     expect(JSON.stringify(findings)).toMatch(/^[\x20-\x7e–]*$/);
     expect(findings.map(({ pointer }) => pointer)).toContain('/x\\u{202E}y');

@@ -113,6 +113,7 @@ describe('termination', () => {
     ['oneOf', { oneOf: [{ $ref: '#' }] }],
     ['not', { not: { $ref: '#' } }],
     ['if', { if: { $ref: '#' } }],
+    // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
     ['then', { if: {}, then: { $ref: '#' } }],
     ['dependentSchemas', { dependentSchemas: { a: { $ref: '#' } } }],
     ['$ref', { $ref: '#' }],

@@ -1,0 +1,219 @@
+/**
+ * The embedded stack: Postgres, Temporal, a token issuer, and Genlock's own programs as processes of their own. What
+ * the configuration names is used, what it leaves out is brought up; everything that was started is stopped in order.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DevConfig } from '../config.js';
+import { packageRoot } from '../packageRoot.js';
+import { migrate } from '../store/postgres/migrate.js';
+import { searchAttributeTypes } from '../temporal/searchAttributes.js';
+import { startPostgres } from './embeddedPostgres.js';
+import { freePort } from './freePort.js';
+import { type DevIssuer, startDevIssuer } from './issuer.js';
+import { type ReadyProcess, startReadyProcess } from './readyProcess.js';
+import { findTemporal } from './temporalBinary.js';
+import { startTemporal } from './temporalServer.js';
+
+/** `aud` of the dev issuer's tokens. */
+const TOKEN_AUDIENCE = 'genlock';
+
+export interface StackPorts {
+  readonly postgres: number;
+  readonly temporal: number;
+  readonly temporalUi: number;
+  readonly issuer: number;
+}
+
+export interface StackOptions {
+  readonly config: DevConfig;
+  /** Absolute; this process holds its lock. */
+  readonly stateDir: string;
+  /** Where Temporal's program is kept, shared by all stacks of a checkout. */
+  readonly binDir: string;
+  /** Wished for; others are taken and told where these are not free. */
+  readonly ports: StackPorts | null;
+  /** Whether Temporal keeps its workflows in the state folder. */
+  readonly persistent: boolean;
+  readonly log: (line: string) => void;
+  /** Lines of the programs that are run; by default none. */
+  readonly programLog?: (program: string, line: string) => void;
+}
+
+export interface Stack {
+  readonly databaseUrl: string;
+  readonly temporal: { readonly address: string; readonly uiUrl: string | null; readonly namespace: string };
+  readonly apiUrl: string;
+  readonly issuer: DevIssuer;
+  /** The environment of a program of this stack, secrets included. */
+  readonly programEnv: Readonly<Record<string, string>>;
+  startApi(): Promise<ReadyProcess>;
+  startWorker(name: string): Promise<ReadyProcess>;
+  stop(): Promise<void>;
+}
+
+interface Stoppable {
+  stop(): Promise<void>;
+}
+
+/** @throws CatalogError CONFIG_INVALID/… with what did not start; whatever had started by then is stopped */
+export const startStack = async (options: StackOptions): Promise<Stack> => {
+  const started: Stoppable[] = [];
+  const stop = async (): Promise<void> => {
+    // In reverse: programs before the servers that they use.
+    for (let part = started.pop(); part !== undefined; part = started.pop()) await part.stop();
+  };
+  try {
+    return await bringUp(options, started, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const bringUp = async (
+  { config, stateDir, binDir, ports, persistent, log, programLog }: StackOptions,
+  started: Stoppable[],
+  stop: () => Promise<void>,
+): Promise<Stack> => {
+  const [databaseUrl, temporal] = await Promise.all([
+    bringPostgres(config, stateDir, ports, started, log),
+    bringTemporal(config, { stateDir, binDir, ports, persistent }, started, log),
+  ]);
+  const roles = await rolePasswords(stateDir);
+  log('Bringing the schema up to date.');
+  await migrate({ adminUrl: databaseUrl, dir: join(packageRoot(), 'migrations'), passwords: roles });
+
+  const issuer = await startDevIssuer({
+    keyFile: join(stateDir, 'issuer-keys.json'),
+    audience: TOKEN_AUDIENCE,
+    port: await freePort(ports?.issuer),
+  });
+  started.push({ stop: () => issuer.close() });
+
+  const apiPort = await freePort(ports === null ? undefined : config.listen.port);
+  const apiUrl = `http://127.0.0.1:${apiPort}`;
+  const programEnv = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    ...programVariables(config, { databaseUrl, roles, temporal, issuer, apiUrl, apiPort, stateDir }),
+  };
+  const program = async (
+    name: string,
+    file: string,
+    extra: Record<string, string> = {},
+  ): Promise<ReadyProcess> => {
+    const running = await startReadyProcess({
+      name,
+      command: process.execPath,
+      args: [join(packageRoot(), 'dist', 'src', 'bin', file)],
+      env: { ...programEnv, ...extra },
+      ...(programLog === undefined ? {} : { onLine: (line: string) => programLog(name, line) }),
+    });
+    started.push(running);
+    return running;
+  };
+  return {
+    databaseUrl,
+    temporal: { ...temporal, namespace: config.namespace },
+    apiUrl,
+    issuer,
+    programEnv,
+    startApi: () => program('api', 'api.js'),
+    startWorker: (name) => program(name, 'worker.js', { GENLOCK_WORKER_NAME: name }),
+    stop,
+  };
+};
+
+const bringPostgres = async (
+  config: DevConfig,
+  stateDir: string,
+  ports: StackPorts | null,
+  started: Stoppable[],
+  log: (line: string) => void,
+): Promise<string> => {
+  if (config.databaseUrl !== undefined) return config.databaseUrl.reveal();
+  const server = await startPostgres({
+    stateDir,
+    log: () => {},
+    ...(ports === null ? {} : { preferredPort: ports.postgres }),
+  });
+  started.push(server);
+  if (ports !== null && server.port !== ports.postgres)
+    log(`Port ${ports.postgres} is taken; Postgres listens on ${server.port}.`);
+  return server.adminUrl;
+};
+
+const bringTemporal = async (
+  config: DevConfig,
+  at: Pick<StackOptions, 'stateDir' | 'binDir' | 'ports' | 'persistent'>,
+  started: Stoppable[],
+  log: (line: string) => void,
+): Promise<{ readonly address: string; readonly uiUrl: string | null }> => {
+  if (config.temporalAddress !== undefined) return { address: config.temporalAddress, uiUrl: null };
+  const binary = await findTemporal({ binDir: at.binDir, log });
+  const server = await startTemporal({
+    stateDir: at.stateDir,
+    binary: binary.path,
+    searchAttributes: searchAttributeTypes(),
+    persistent: at.persistent,
+    log,
+    ...(at.ports === null ? {} : { preferredPort: at.ports.temporal, preferredUiPort: at.ports.temporalUi }),
+  });
+  started.push(server);
+  return { address: server.address, uiUrl: server.uiUrl };
+};
+
+type RolePasswords = Readonly<Record<'genlock_api' | 'genlock_operator' | 'genlock_worker', string>>;
+
+/** Made once for a state folder, kept private to its user. */
+const rolePasswords = async (stateDir: string): Promise<RolePasswords> => {
+  const file = join(stateDir, 'role-passwords.json');
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as RolePasswords;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const fresh = (): string => randomBytes(24).toString('base64url');
+  const made = { genlock_api: fresh(), genlock_operator: fresh(), genlock_worker: fresh() };
+  await writeFile(file, JSON.stringify(made), { mode: 0o600 });
+  return made;
+};
+
+const asRole = (databaseUrl: string, role: keyof RolePasswords, roles: RolePasswords): string => {
+  const url = new URL(databaseUrl);
+  url.username = role;
+  url.password = roles[role];
+  return url.href;
+};
+
+interface Addresses {
+  readonly databaseUrl: string;
+  readonly roles: RolePasswords;
+  readonly temporal: { readonly address: string; readonly uiUrl: string | null };
+  readonly issuer: DevIssuer;
+  readonly apiUrl: string;
+  readonly apiPort: number;
+  readonly stateDir: string;
+}
+
+const programVariables = (config: DevConfig, at: Addresses): Record<string, string> => ({
+  GENLOCK_API_DATABASE_URL: asRole(at.databaseUrl, 'genlock_api', at.roles),
+  GENLOCK_OPERATOR_DATABASE_URL: asRole(at.databaseUrl, 'genlock_operator', at.roles),
+  GENLOCK_WORKER_DATABASE_URL: asRole(at.databaseUrl, 'genlock_worker', at.roles),
+  TEMPORAL_ADDRESS: at.temporal.address,
+  TEMPORAL_NAMESPACE: config.namespace,
+  ...(at.temporal.uiUrl === null ? {} : { TEMPORAL_UI_URL: at.temporal.uiUrl }),
+  GENLOCK_TASK_QUEUE: config.taskQueue,
+  GENLOCK_KEYS_FILE: join(at.stateDir, 'signing-keys.json'),
+  GENLOCK_ISSUER_URL: at.issuer.issuer,
+  GENLOCK_ISSUER_JWKS_URL: at.issuer.jwksUrl,
+  GENLOCK_TOKEN_AUDIENCE: TOKEN_AUDIENCE,
+  GENLOCK_PUBLIC_URL: at.apiUrl,
+  GENLOCK_API_HOST: '127.0.0.1',
+  GENLOCK_API_PORT: String(at.apiPort),
+  GENLOCK_LEASE_TTL_MS: String(config.leaseTtl),
+  GENLOCK_REQUIRE_BOUND_TOKENS: String(config.requireBoundTokens),
+  GENLOCK_POOL_SIZE: String(config.poolSize),
+  GENLOCK_LOG_LEVEL: config.logLevel,
+});
