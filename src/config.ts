@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { CatalogError } from './domain/errors.js';
 import { type DurationMs, durationMs } from './domain/ids.js';
-import { Secret } from './sources/secret.js';
+import { Secret } from './domain/secret.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,9 +5,9 @@
 import type { Digest, EpochMs } from '../domain/ids.js';
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import type { ScanLimits } from '../domain/scanLimits.js';
+import type { Secret } from '../domain/secret.js';
 import type { SourceRevision } from '../domain/snapshot.js';
 import type { InexactNumber } from '../proof/strictJson.js';
-import type { Secret } from './secret.js';
 
 /** What a connection presents to the source. One scan has one credential, that of its audience (S6). */
 export type SourceCredential =

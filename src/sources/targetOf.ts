@@ -2,9 +2,10 @@
  * From a registration to a target with its secrets, resolved at the moment of use and kept nowhere (S6). What is
  * stored, logged or written into a history is the reference.
  */
+
+import { Secret } from '../domain/secret.js';
 import type { CredentialRef, RegisteredServer } from '../domain/server.js';
 import { SourceFault } from '../domain/sourceFault.js';
-import { Secret } from './secret.js';
 import type { SourceCredential, SourceTarget } from './source.js';
 
 export interface ReferenceReader {

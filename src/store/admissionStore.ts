@@ -5,7 +5,7 @@ import type { CandidateState } from '../domain/generation.js';
 import type { AudienceClass, Digest, EpochMs, ServerName, TenantId, ToolId } from '../domain/ids.js';
 import type { CredentialRef } from '../domain/server.js';
 import type { SchemaReference, SourceRevision } from '../domain/snapshot.js';
-import type { ReceiptRow } from './receiptRow.js';
+import type { ReceiptRow } from '../domain/receiptRow.js';
 
 export type RevocationKind = 'tool-name' | 'tool-id' | 'server' | 'subject' | 'lease';
 

@@ -4,7 +4,7 @@ import type { AudienceClass, Digest, ServerName, TenantId } from '../domain/ids.
 import type { RegisteredServer, ServerRegistration } from '../domain/server.js';
 import type { SourceRevision } from '../domain/snapshot.js';
 import type { ReceiptQuery, RevocationKind, StoredReceipt } from './admissionStore.js';
-import type { ReceiptRow } from './receiptRow.js';
+import type { ReceiptRow } from '../domain/receiptRow.js';
 
 export interface RevocationRecord {
   readonly id: string;

@@ -6,7 +6,7 @@ import type { CandidateState, DiscoveryKey, Evidence } from '../domain/generatio
 import type { AudienceClass, Digest, EpochMs, ServerName, TenantId, ToolId } from '../domain/ids.js';
 import type { CredentialRef, RegisteredServer } from '../domain/server.js';
 import type { Protocol, SchemaReference, SourceRevision } from '../domain/snapshot.js';
-import type { ReceiptRow } from './receiptRow.js';
+import type { ReceiptRow } from '../domain/receiptRow.js';
 
 export interface ScanClaim {
   readonly key: DiscoveryKey;

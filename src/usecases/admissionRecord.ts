@@ -17,7 +17,7 @@ import { canonicalJson } from '../proof/canonical.js';
 import { sha256Bytes } from '../proof/digest.js';
 import { serverIdentity } from '../proof/identity.js';
 import type { DecisionRow, LeaseRow } from '../store/admissionStore.js';
-import { receiptRow } from '../store/receiptRow.js';
+import { receiptRow } from '../domain/receiptRow.js';
 import type { Call, Judged } from './judgeCall.js';
 
 export interface LeaseSettings {

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Digest } from '../../../src/domain/ids.js';
-import { Secret } from '../../../src/sources/secret.js';
+import { Secret } from '../../../src/domain/secret.js';
 import { type Bend, SAMPLE_TOOLS, startBendableMcp } from '../../fixtures/bendableMcp.js';
 import { closers, connect, connectFault, listFault, signal, start } from '../../fixtures/bentConnections.js';
 import { selfSignedCertificate } from '../../fixtures/selfSignedCertificate.js';

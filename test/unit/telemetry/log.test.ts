@@ -1,7 +1,7 @@
 /** What a log line may and may not show. */
 import { describe, expect, test } from 'vitest';
 import { CatalogError } from '../../../src/domain/errors.js';
-import { Secret } from '../../../src/sources/secret.js';
+import { Secret } from '../../../src/domain/secret.js';
 import { createLogger, scrub } from '../../../src/telemetry/log.js';
 
 const capture = (level: 'info' | 'warn' = 'info') => {

@@ -1,8 +1,8 @@
 /** Starts an MCP 2025-11-25 server as a process of its own and connects over its standard streams. */
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { Secret } from '../../../domain/secret.js';
 import { digestJson } from '../../../proof/digest.js';
 import { artifactDigest } from '../../artifactDigest.js';
-import { Secret } from '../../secret.js';
 import { type SourceConnection, SourceFault, type StdioTarget } from '../../source.js';
 import { ExchangeTap } from '../exchange.js';
 import { openConnection } from './connection.js';

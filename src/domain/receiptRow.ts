@@ -1,5 +1,5 @@
 /** A receipt as the store keeps it: the signed text, and the columns that operators search by. */
-import type { ReceiptBody } from '../domain/receipt.js';
+import type { ReceiptBody } from './receipt.js';
 
 export interface ReceiptRow {
   readonly id: string;
