@@ -60,7 +60,7 @@ const LAYERS = {
   },
   telemetry: { ours: ['domain'], types: ['config'], packages: ['pino', 'prom-client'] },
   packageRoot: { builtins: ['url'] },
-  config: { ours: ['domain', 'sources/secret'], packages: ['zod'] },
+  config: { ours: ['domain'], packages: ['zod'] },
 };
 
 /** These see everything of ours. Who may import them: wiring by bin and dev, dev by bin, bin by nobody. */

@@ -22,5 +22,5 @@ COPY --from=build /app/dist dist
 RUN install --directory --owner=node --group=node --mode=0700 /var/lib/genlock
 VOLUME /var/lib/genlock
 USER node
-ENTRYPOINT ["node", "--enable-source-maps"]
-CMD ["dist/src/bin/api.js"]
+ENTRYPOINT ["node", "--enable-source-maps", "dist/src/bin/genlock.js"]
+CMD ["api"]

@@ -8,10 +8,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { devConfig } from '../src/config.js';
-import { openStateFolder } from '../src/dev/stateFolder.js';
 import { type Stack, startStack } from '../src/dev/stack.js';
+import { openStateFolder } from '../src/dev/stateFolder.js';
 import type { DiscoveryKey } from '../src/domain/generation.js';
-import { audienceClass, namespace, serverName, type TenantId, tenantId } from '../src/domain/ids.js';
+import {
+  parseAudienceClass,
+  parseNamespace,
+  parseServerName,
+  parseTenantId,
+  type TenantId,
+} from '../src/domain/ids.js';
+import type { ReceiptRow } from '../src/domain/receiptRow.js';
 import { DEFAULT_SCAN_LIMITS } from '../src/domain/scanLimits.js';
 import {
   DEFAULT_CONTRACT,
@@ -24,7 +31,6 @@ import { bundleDigest } from '../src/policy/bundle.js';
 import { readBundle } from '../src/policy/readBundle.js';
 import { createOperatorStore } from '../src/store/postgres/operatorStore.js';
 import { createPool } from '../src/store/postgres/pool.js';
-import type { ReceiptRow } from '../src/store/receiptRow.js';
 import { connectTemporal } from '../src/temporal/connect.js';
 
 export const TENANT = 'acme';
@@ -66,7 +72,7 @@ export const startDiscoveryStack = async (log: (line: string) => void): Promise<
     });
     closing.push(() => pool.end());
     const operator = createOperatorStore(pool);
-    const tenant = tenantId(TENANT);
+    const tenant = parseTenantId(TENANT);
     await publish(operator, tenant);
     const client = await connectTemporal(stack.temporal);
     closing.push(() => client.connection.close());
@@ -78,7 +84,7 @@ export const startDiscoveryStack = async (log: (line: string) => void): Promise<
       register: async (name, url) => {
         const registration = registrationOf(name, url);
         await operator.registerServer(tenant, registration, receipt());
-        return { tenant, server: registration.name, audience: audienceClass(AUDIENCE) };
+        return { tenant, server: registration.name, audience: parseAudienceClass(AUDIENCE) };
       },
       stop,
     };
@@ -88,25 +94,22 @@ export const startDiscoveryStack = async (log: (line: string) => void): Promise<
   }
 };
 
-const publish = async (
-  operator: ReturnType<typeof createOperatorStore>,
-  tenant: TenantId,
-): Promise<void> => {
+const publish = async (operator: ReturnType<typeof createOperatorStore>, tenant: TenantId): Promise<void> => {
   const bundle = await readBundle(join(packageRoot(), 'examples', 'policy'));
   const text = JSON.stringify(bundle);
   await operator.publishPolicy(tenant, 0, { text, digest: bundleDigest(bundle) }, 'bench', receipt());
 };
 
 const registrationOf = (name: string, url: string): ServerRegistration => ({
-  name: serverName(name),
-  namespace: namespace(name),
+  name: parseServerName(name),
+  namespace: parseNamespace(name),
   source: { kind: 'mcp-http', url },
   trust: { ...DEFAULT_TRUST, allowPrivateAddresses: true },
   limits: DEFAULT_SCAN_LIMITS,
   contract: DEFAULT_CONTRACT,
   freshness: DEFAULT_FRESHNESS,
   refreshSeconds: 0,
-  audiences: { [audienceClass(AUDIENCE)]: { kind: 'none' } },
+  audiences: { [parseAudienceClass(AUDIENCE)]: { kind: 'none' } },
 });
 
 /** The journal entry of an operator's change. Nothing here reads it again, so it is not signed. */

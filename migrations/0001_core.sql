@@ -333,13 +333,12 @@ end $$;
 
 grant select on fence, policy_epoch, server, server_audience, scan, page, descriptor, descriptor_check,
   candidate_tool, contract_counter, generation_counter, generation, active_pointer, freshness to genlock_worker;
-grant insert on scan, page, descriptor, descriptor_check, candidate_tool, contract_counter, generation_counter,
-  generation to genlock_worker;
-grant update on scan, contract_counter, generation_counter to genlock_worker;
-grant update (contract_version, tool_id, effect_class) on candidate_tool to genlock_worker;
-grant update (snapshot, artifact, expires, state) on generation to genlock_worker;
--- A round that was given up leaves its row and evidence; only its pages may be taken away with it.
-grant delete on candidate_tool to genlock_worker;
+-- Claims, pages, numbers and the pointer are written by the fenced functions of 0002 alone.
+grant insert on descriptor, descriptor_check, candidate_tool to genlock_worker;
+grant update (protocol, identity, source_evidence, revision, state, page_root, content_root, tools, reason, evidence,
+  ended_at) on scan to genlock_worker;
+grant update (tool_id, effect_class) on candidate_tool to genlock_worker;
+grant update (snapshot, artifact, expires) on generation to genlock_worker;
 
 grant select on fence, policy_epoch, server, server_audience, scan, page, descriptor, candidate_tool, generation,
   active_pointer, freshness, revocation, receipt to genlock_operator;

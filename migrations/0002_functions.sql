@@ -179,20 +179,26 @@ begin
 end $$;
 
 -- S7: a verified refresh that found nothing changed renews the freshness of the active generation.
--- No row changes hands, so no fence: a view that is older refuses, and a refusal is decided again on a new view.
+-- No row changes hands, so no fence: a view that is older refuses, and a refusal is decided again on a new view. The
+-- pointer's own version goes up all the same, so that no candidate of before can take the revision back.
 create function renew_freshness(p_tenant text, p_scan text, p_fresh_until timestamptz) returns jsonb
   language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
-declare s scan; a active_pointer;
+declare s scan; a active_pointer; f freshness;
 begin
   perform set_config('genlock.tenant', p_tenant, true);
   select * into strict s from scan where tenant = p_tenant and id = p_scan;
   perform pg_advisory_xact_lock_shared(lock_key(p_tenant, ''));
   perform pg_advisory_xact_lock(lock_key(p_tenant, s.server));
+  select * into strict s from scan where tenant = p_tenant and id = p_scan;
+  select * into f from freshness where tenant = p_tenant and scan = p_scan;
+  if found then
+    return jsonb_build_object('outcome', 'renewed', 'generation', f.generation, 'freshUntil', f.expires);
+  end if;
+  if s.ended_at is not null or s.state <> 'SNAPSHOT_PROVEN' then
+    return jsonb_build_object('outcome', 'fenced', 'what', 'candidate');
+  end if;
   select * into a from active_pointer where tenant = p_tenant and server = s.server and audience = s.audience
     and identity = s.identity and closed_at is null for update;
-  if exists (select from freshness where tenant = p_tenant and scan = p_scan) then
-    return jsonb_build_object('outcome', 'renewed', 'generation', a.generation, 'freshUntil', a.fresh_until);
-  end if;
   if a.version is null or a.version <> s.base_pointer_version or a.content_root <> s.content_root then
     return jsonb_build_object('outcome', 'lost', 'activeGeneration', a.generation);
   end if;
@@ -203,7 +209,7 @@ begin
   end if;
   insert into freshness (tenant, server, audience, generation, scan, snapshot, revision, verified_at, expires)
     values (p_tenant, s.server, s.audience, a.generation, s.id, a.snapshot, s.revision, clock_timestamp(), p_fresh_until);
-  update active_pointer set fresh_until = p_fresh_until, revision = s.revision
+  update active_pointer set fresh_until = p_fresh_until, revision = s.revision, version = version + 1
     where tenant = p_tenant and server = s.server and audience = s.audience and identity = s.identity;
   return jsonb_build_object('outcome', 'renewed', 'generation', a.generation, 'freshUntil', p_fresh_until);
 end $$;

@@ -45,6 +45,8 @@ export interface ApiConfig extends CommonConfig {
   readonly leaseTtl: DurationMs;
   /** Whether an effectful tool needs a caller token that is bound to the caller's key. */
   readonly requireBoundTokens: boolean;
+  /** Temporal's web UI, for links to a run; undefined leaves them out. */
+  readonly temporalUiUrl: string | undefined;
 }
 
 export interface WorkerConfig extends CommonConfig {
@@ -140,6 +142,7 @@ const VARIABLES = {
   GENLOCK_WORKER_DATABASE_URL: postgresUrl('genlock_worker'),
   TEMPORAL_ADDRESS: hostAndPort,
   TEMPORAL_NAMESPACE: name.default('default'),
+  TEMPORAL_UI_URL: webUrl,
   GENLOCK_TASK_QUEUE: name.default('genlock'),
   GENLOCK_KEYS_FILE: path,
   GENLOCK_ISSUER_URL: webUrl,
@@ -162,7 +165,8 @@ type Values<V extends Variable> = { readonly [K in V]: z.output<Variables[K]> };
 type Optional<V extends Variable> = { readonly [K in V]: z.output<Variables[K]> | undefined };
 
 /**
- * @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE or INVALID_VARIABLE, with every variable that is at fault
+ * @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE or INVALID_VARIABLE, whose details give
+ *   the rule of every variable that is at fault
  */
 const read = <R extends Variable, O extends Variable = never>(
   env: Environment,
@@ -170,22 +174,21 @@ const read = <R extends Variable, O extends Variable = never>(
   optional: readonly O[] = [],
 ): Values<R> & Optional<O> => {
   const values: Partial<Record<Variable, unknown>> = {};
-  const missing: { variable: Variable; rule: string }[] = [];
-  const invalid: { variable: Variable; rule: string }[] = [];
+  const missing: Partial<Record<Variable, string>> = {};
+  const invalid: Partial<Record<Variable, string>> = {};
   for (const variable of [...required, ...optional]) {
     // Compose and shells pass an unset variable on as an empty one.
     const text = env[variable] === '' ? undefined : env[variable];
     const parsed = VARIABLES[variable].safeParse(text);
     if (parsed.success) values[variable] = parsed.data;
     else if (text !== undefined)
-      invalid.push({ variable, rule: parsed.error.issues.map(({ message }) => message).join('; ') });
-    else if ((required as readonly Variable[]).includes(variable))
-      missing.push({ variable, rule: 'required' });
+      invalid[variable] = parsed.error.issues.map(({ message }) => message).join('; ');
+    else if ((required as readonly Variable[]).includes(variable)) missing[variable] = 'required';
   }
-  if (missing.length > 0 || invalid.length > 0) {
-    throw new CatalogError('CONFIG_INVALID', missing.length > 0 ? 'MISSING_VARIABLE' : 'INVALID_VARIABLE', {
-      variables: [...missing, ...invalid],
-    });
+  const faults = { ...missing, ...invalid };
+  if (Object.keys(faults).length > 0) {
+    const reason = Object.keys(missing).length > 0 ? 'MISSING_VARIABLE' : 'INVALID_VARIABLE';
+    throw new CatalogError('CONFIG_INVALID', reason, faults);
   }
   // Each member was parsed by the schema that gives it its type.
   return values as Values<R> & Optional<O>;
@@ -228,7 +231,7 @@ export const apiConfig = (env: Environment): ApiConfig => {
       'GENLOCK_API_PORT',
       'GENLOCK_LEASE_TTL_MS',
     ],
-    ['GENLOCK_REQUIRE_BOUND_TOKENS'],
+    ['GENLOCK_REQUIRE_BOUND_TOKENS', 'TEMPORAL_UI_URL'],
   );
   return {
     ...common(v),
@@ -242,6 +245,7 @@ export const apiConfig = (env: Environment): ApiConfig => {
     listen: { host: v.GENLOCK_API_HOST, port: v.GENLOCK_API_PORT },
     leaseTtl: durationMs(v.GENLOCK_LEASE_TTL_MS),
     requireBoundTokens: v.GENLOCK_REQUIRE_BOUND_TOKENS ?? true,
+    temporalUiUrl: v.TEMPORAL_UI_URL?.replace(/\/+$/, ''),
   };
 };
 

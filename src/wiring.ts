@@ -32,8 +32,13 @@ export interface Program {
   stop(): Promise<void>;
 }
 
+export interface WorkerProgram extends Program {
+  /** As it stands in pages and in Temporal. */
+  readonly name: string;
+}
+
 /** @throws CatalogError CONFIG_INVALID/…, UNAVAILABLE/SCHEMA_TOO_OLD */
-export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Promise<Program> => {
+export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Promise<WorkerProgram> => {
   const keys = await loadKeySet(config.keysFile);
   const url = config.databaseUrl.reveal();
   const worker = config.workerName ?? `${hostname()}/${process.pid}`;
@@ -80,6 +85,7 @@ export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Pro
     });
     log.info({ worker, taskQueue: config.temporal.taskQueue }, 'worker runs');
     return {
+      name: worker,
       done,
       stop: async () => {
         running.shutdown();

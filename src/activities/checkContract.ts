@@ -43,7 +43,7 @@ export const checkContract =
 
         const continuity = judgeContinuity(active, {
           ...candidate,
-          identityAnnounced: isAnnounced(server, identity, active),
+          identityAnnounced: isAnnounced(server, record, active),
         });
         if (continuity.kind === 'held') return stopOf(continuity.reason, continuity.evidence);
 
@@ -58,8 +58,16 @@ export const checkContract =
   };
 
 /** D8: the trust configuration lists the new identity, or pins the very TLS key at the same endpoint. */
-const isAnnounced = (server: RegisteredServer, identity: Digest, active: ActiveGeneration | null): boolean =>
-  active === null || server.trust.acceptedIdentities.includes(identity);
+const isAnnounced = (
+  { trust }: RegisteredServer,
+  { identity, sourceEvidence }: ScanRecord,
+  active: ActiveGeneration | null,
+): boolean => {
+  if (identity !== null && trust.acceptedIdentities.includes(identity)) return true;
+  const spki = sourceEvidence?.['spki'] as Digest | null | undefined;
+  const sameEndpoint = sourceEvidence?.['endpoint'] === active?.sourceEvidence?.['endpoint'];
+  return spki != null && sameEndpoint && trust.spkiPins.includes(spki);
+};
 
 const renew = async (
   deps: ActivityDeps,

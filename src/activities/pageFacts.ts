@@ -17,6 +17,8 @@ export const identityOf = (kind: ServerKind, { endpoint, spki, artifact }: Conne
   identityDigest({ schema: IDENTITY_SCHEMA, kind, endpoint, spki, artifact });
 
 const NUL = '\u0000';
+/** MCP allows 128 characters and the contract checks say so of a longer one; beyond this no index takes the name. */
+const MAX_NAME = 512;
 
 const malformed = (page: number, evidence: Readonly<Record<string, unknown>>): SourceFault =>
   new SourceFault('PAGE_MALFORMED', { page, ...evidence });
@@ -30,6 +32,13 @@ const pageTools = (n: number, page: FetchedPage): readonly PageTool[] =>
     const name = isJsonObject(value) ? member(value, 'name') : undefined;
     if (!isString(name)) throw malformed(n, { tool: index, rule: 'a tool is an object with a string name' });
     if (name.includes(NUL)) throw malformed(n, { tool: index, rule: 'a tool name holds U+0000' });
+    if (name.length > MAX_NAME) {
+      throw malformed(n, {
+        tool: index,
+        rule: `a tool name has at most ${MAX_NAME} characters`,
+        characters: name.length,
+      });
+    }
     return [name, digestJson(value), sha256Bytes(text)];
   });
 
@@ -45,6 +54,9 @@ export const readPage = (
   page: FetchedPage,
 ): ReadPage => {
   if (page.nextCursor?.includes(NUL)) throw malformed(at.n, { rule: 'a cursor holds U+0000' });
+  if (Object.values(page.revision?.value ?? {}).some((part) => isString(part) && part.includes(NUL))) {
+    throw malformed(at.n, { rule: 'a revision holds U+0000' });
+  }
   const tools = pageTools(at.n, page);
   const identity = identityOf(at.kind, page.evidence);
   const common = { requestCursor, nextCursor: page.nextCursor, revision: page.revision, identity };

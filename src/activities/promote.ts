@@ -5,10 +5,10 @@
 import { epochMs } from '../domain/ids.js';
 import type { JsonValue } from '../domain/json.js';
 import { type CatalogReceipt, RECEIPT_SCHEMA } from '../domain/receipt.js';
+import { receiptRow } from '../domain/receiptRow.js';
 import { signReceipt } from '../keys/receipt.js';
 import { canonicalJson } from '../proof/canonical.js';
 import { serverIdentity } from '../proof/identity.js';
-import { receiptRow } from '../domain/receiptRow.js';
 import type { ActiveGeneration, ScanRecord } from '../store/scanStore.js';
 import type { PromoteResult, ScanStep } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';

@@ -1,1 +1,73 @@
 #!/usr/bin/env node
+/** The command line. Each command loads only what it needs, so that help and errors come at once. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { environment, migrateConfig } from '../config.js';
+import { packageRoot } from '../packageRoot.js';
+import { explain } from './runProgram.js';
+
+const { version } = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+
+/** Runs a command to its exit code; what it throws is told to a person, without a stack trace. */
+const act =
+  <A extends unknown[]>(work: (...args: A) => Promise<number>) =>
+  async (...args: A): Promise<void> => {
+    try {
+      process.exitCode = await work(...args);
+    } catch (error) {
+      process.stderr.write(`${explain(error)}\n`);
+      process.exitCode = 1;
+    }
+  };
+
+const program = new Command('genlock')
+  .description('Proves that a tool list is complete and of one generation, accepts it at one point only, and admits each call against it.')
+  .version(version)
+  .showHelpAfterError();
+
+program
+  .command('worker')
+  .description('run a worker (configured by the environment)')
+  .action(
+    act(async () => {
+      const { runWorker } = await import('./runWorker.js');
+      return runWorker();
+    }),
+  );
+
+program
+  .command('migrate')
+  .description("bring the database's schema up to date, and give the login roles their passwords")
+  .action(
+    act(async () => {
+      const config = migrateConfig(environment());
+      const { migrate } = await import('../store/postgres/migrate.js');
+      const passwords = Object.fromEntries(
+        Object.entries(config.passwords).map(([role, password]) => [role, password.reveal()]),
+      );
+      const dir = join(packageRoot(), 'migrations');
+      const applied = await migrate({ adminUrl: config.adminUrl.reveal(), dir, passwords });
+      process.stdout.write(applied.length === 0 ? 'The schema is up to date.\n' : `Applied: ${applied.join(', ')}\n`);
+      return 0;
+    }),
+  );
+
+const policy = program.command('policy').description('the reviewed policy bundle');
+policy
+  .command('check')
+  .description('validate a bundle folder as a whole; errors name file, pointer and reason')
+  .argument('<folder>')
+  .action(
+    act(async (folder: string) => {
+      const { readBundle } = await import('../policy/readBundle.js');
+      const { bundleDigest } = await import('../policy/bundle.js');
+      const bundle = await readBundle(folder);
+      process.stdout.write(
+        `The bundle is valid: ${Object.keys(bundle.tools).length} tools, ${bundle.permits.length} permits, ${bundle.audiences.length} audience rules.\n${bundleDigest(bundle)}\n`,
+      );
+      return 0;
+    }),
+  );
+
+await program.parseAsync();

@@ -100,13 +100,13 @@ const bringUp = async (
   };
   const program = async (
     name: string,
-    file: string,
+    command: string,
     extra: Record<string, string> = {},
   ): Promise<ReadyProcess> => {
     const running = await startReadyProcess({
       name,
       command: process.execPath,
-      args: [join(packageRoot(), 'dist', 'src', 'bin', file)],
+      args: [join(packageRoot(), 'dist', 'src', 'bin', 'genlock.js'), command],
       env: { ...programEnv, ...extra },
       ...(programLog === undefined ? {} : { onLine: (line: string) => programLog(name, line) }),
     });
@@ -119,8 +119,8 @@ const bringUp = async (
     apiUrl,
     issuer,
     programEnv,
-    startApi: () => program('api', 'api.js'),
-    startWorker: (name) => program(name, 'worker.js', { GENLOCK_WORKER_NAME: name }),
+    startApi: () => program('api', 'api'),
+    startWorker: (name) => program(name, 'worker', { GENLOCK_WORKER_NAME: name }),
     stop,
   };
 };

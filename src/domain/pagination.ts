@@ -49,6 +49,9 @@ export const emptyScan = (): ScanSoFar => ({
   identity: null,
 });
 
+/** Evidence travels through histories: a name that a source chose is shown in part where it is long. */
+const shown = (name: string): string => (name.length > 200 ? `${name.slice(0, 200)}…` : name);
+
 const stop = (reason: ScanStop & EndReason, evidence: Readonly<Record<string, unknown>>): PageVerdict => ({
   kind: 'stop',
   reason,
@@ -88,19 +91,22 @@ export const acceptPage = (scan: ScanSoFar, page: PageFacts, limits: ScanLimits)
     const known = seenNames.get(name) ?? fresh.get(name);
     if (known === undefined) fresh.set(name, descriptor);
     else if (known !== descriptor)
-      return stop('DUPLICATE_NAME', { ...at, name, first: known, now: descriptor });
+      return stop('DUPLICATE_NAME', { ...at, name: shown(name), first: known, now: descriptor });
+  }
+
+  // Before NO_PROGRESS: a cursor that leads back is the cause, tools that come again are what follows from it.
+  const seenCursors = scan.seenCursors as Set<string>;
+  if (page.nextCursor !== undefined) {
+    if (page.nextCursor === page.requestCursor) return stop('CURSOR_REPEATED', { ...at });
+    if (seenCursors.has(page.nextCursor)) return stop('CURSOR_CYCLE', { ...at });
   }
   if (page.tools.length > 0 && fresh.size === 0)
     return stop('NO_PROGRESS', { ...at, tools: page.tools.length });
   if (seenNames.size + fresh.size > limits.tools) {
     return stop('TOOL_BUDGET_EXCEEDED', { ...at, tools: seenNames.size + fresh.size, limit: limits.tools });
   }
-
-  const seenCursors = scan.seenCursors as Set<string>;
-  if (page.nextCursor !== undefined) {
-    if (page.nextCursor === page.requestCursor) return stop('CURSOR_REPEATED', { ...at });
-    if (seenCursors.has(page.nextCursor)) return stop('CURSOR_CYCLE', { ...at });
-    if (scan.pages + 1 >= limits.pages) return stop('PAGE_BUDGET_EXCEEDED', { ...at, limit: limits.pages });
+  if (page.nextCursor !== undefined && scan.pages + 1 >= limits.pages) {
+    return stop('PAGE_BUDGET_EXCEEDED', { ...at, limit: limits.pages });
   }
 
   for (const [name, descriptor] of fresh) seenNames.set(name, descriptor);

@@ -3,9 +3,9 @@ import type { EffectClass, ToolVerdict } from '../domain/descriptor.js';
 import type { EndReason } from '../domain/endReasons.js';
 import type { CandidateState } from '../domain/generation.js';
 import type { AudienceClass, Digest, EpochMs, ServerName, TenantId, ToolId } from '../domain/ids.js';
+import type { ReceiptRow } from '../domain/receiptRow.js';
 import type { CredentialRef } from '../domain/server.js';
 import type { SchemaReference, SourceRevision } from '../domain/snapshot.js';
-import type { ReceiptRow } from '../domain/receiptRow.js';
 
 export type RevocationKind = 'tool-name' | 'tool-id' | 'server' | 'subject' | 'lease';
 

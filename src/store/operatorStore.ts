@@ -1,10 +1,10 @@
 /** What operators change and look at. Every change bumps the fence of its scope before it is answered. */
 import type { CandidateState, Evidence } from '../domain/generation.js';
 import type { AudienceClass, Digest, ServerName, TenantId } from '../domain/ids.js';
+import type { ReceiptRow } from '../domain/receiptRow.js';
 import type { RegisteredServer, ServerRegistration } from '../domain/server.js';
 import type { SourceRevision } from '../domain/snapshot.js';
 import type { ReceiptQuery, RevocationKind, StoredReceipt } from './admissionStore.js';
-import type { ReceiptRow } from '../domain/receiptRow.js';
 
 export interface RevocationRecord {
   readonly id: string;

@@ -4,9 +4,9 @@ import type { EffectClass, ToolVerdict } from '../domain/descriptor.js';
 import type { EndReason, EndState } from '../domain/endReasons.js';
 import type { CandidateState, DiscoveryKey, Evidence } from '../domain/generation.js';
 import type { AudienceClass, Digest, EpochMs, ServerName, TenantId, ToolId } from '../domain/ids.js';
+import type { ReceiptRow } from '../domain/receiptRow.js';
 import type { CredentialRef, RegisteredServer } from '../domain/server.js';
 import type { Protocol, SchemaReference, SourceRevision } from '../domain/snapshot.js';
-import type { ReceiptRow } from '../domain/receiptRow.js';
 
 export interface ScanClaim {
   readonly key: DiscoveryKey;

@@ -18,6 +18,7 @@ import {
   SEARCH_ATTRIBUTES,
   WORKFLOW_TYPES,
 } from '../workflows/contract.js';
+import { runDetails, runSummary } from '../workflows/discoveryText.js';
 
 export interface StartedDiscovery {
   readonly workflowId: string;
@@ -32,29 +33,37 @@ const attributesOf = ({ tenant, server, audience }: DiscoveryKey): TypedSearchAt
     { key: SEARCH_ATTRIBUTES.state, value: 'DISCOVERING' },
   ]);
 
-const startOptions = (key: DiscoveryKey, taskQueue: string) => ({
-  workflowId: discoveryWorkflowId(key),
-  taskQueue,
-  args: [{ key }] as [DiscoveryInput],
-  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-  // A worker that dies while it holds a workflow task is noticed within this.
-  workflowTaskTimeout: '5s',
-  typedSearchAttributes: attributesOf(key),
-  memo: { tenant: key.tenant, server: key.server, audience: key.audience },
-  staticSummary: `Discovery of ${key.server} for ${key.audience}`,
-  staticDetails:
-    'Pages through the tool list, asks again after the last page, checks every descriptor, seals a snapshot, and moves the active pointer in one transaction.',
-} as const);
+const startOptions = (key: DiscoveryKey, taskQueue: string) =>
+  ({
+    workflowId: discoveryWorkflowId(key),
+    taskQueue,
+    args: [{ key }] as [DiscoveryInput],
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    // A worker that dies while it holds a workflow task is noticed within this.
+    workflowTaskTimeout: '5s',
+    typedSearchAttributes: attributesOf(key),
+    memo: { tenant: key.tenant, server: key.server, audience: key.audience },
+    staticSummary: runSummary(key),
+    staticDetails: runDetails(key),
+  }) as const;
 
 /** Starts the discovery of a key, or answers with the run that is under way. */
-export const startDiscovery = async (client: Client, taskQueue: string, key: DiscoveryKey): Promise<StartedDiscovery> => {
+export const startDiscovery = async (
+  client: Client,
+  taskQueue: string,
+  key: DiscoveryKey,
+): Promise<StartedDiscovery> => {
   const handle = await client.workflow.start(WORKFLOW_TYPES.discovery, startOptions(key, taskQueue));
   return { workflowId: handle.workflowId, runId: handle.firstExecutionRunId };
 };
 
 /** Tells that the list may have changed (D2): a running discovery looks once more, else one is started. */
-export const hintDiscovery = async (client: Client, taskQueue: string, key: DiscoveryKey): Promise<StartedDiscovery> => {
+export const hintDiscovery = async (
+  client: Client,
+  taskQueue: string,
+  key: DiscoveryKey,
+): Promise<StartedDiscovery> => {
   const handle = await client.workflow.signalWithStart(WORKFLOW_TYPES.discovery, {
     ...startOptions(key, taskQueue),
     signal: HINT_SIGNAL,
@@ -116,7 +125,12 @@ export const ensureRefreshSchedule = async (
 };
 
 /** Where an operator finds a workflow in Temporal's own UI. */
-export const uiLink = (uiUrl: string | null, namespace: string, workflowId: string, runId?: string): string | null =>
+export const uiLink = (
+  uiUrl: string | null,
+  namespace: string,
+  workflowId: string,
+  runId?: string,
+): string | null =>
   uiUrl === null
     ? null
     : `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}${

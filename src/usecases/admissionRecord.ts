@@ -8,6 +8,7 @@ import type { DurationMs, EpochMs } from '../domain/ids.js';
 import type { JsonValue } from '../domain/json.js';
 import { type LeaseClaims, leaseClaims } from '../domain/lease.js';
 import { type AdmissionReceipt, RECEIPT_SCHEMA } from '../domain/receipt.js';
+import { receiptRow } from '../domain/receiptRow.js';
 import type { CredentialRef } from '../domain/server.js';
 import type { CredentialEvidence } from '../domain/snapshot.js';
 import type { KeySet } from '../keys/keySet.js';
@@ -17,7 +18,6 @@ import { canonicalJson } from '../proof/canonical.js';
 import { sha256Bytes } from '../proof/digest.js';
 import { serverIdentity } from '../proof/identity.js';
 import type { DecisionRow, LeaseRow } from '../store/admissionStore.js';
-import { receiptRow } from '../domain/receiptRow.js';
 import type { Call, Judged } from './judgeCall.js';
 
 export interface LeaseSettings {

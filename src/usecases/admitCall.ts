@@ -124,12 +124,14 @@ export const createAdmitCalls = (deps: AdmitDeps): AdmitCalls => {
   return async ({ caller, proof, nodes, requestId }) => {
     const calls = nodes.map((node): Call => ({ ...node, caller, argsDigest: digestOf(node.args) }));
     const [first, ...rest] = calls;
-    if (first === undefined) throw new CatalogError('BAD_REQUEST', 'INVALID_BODY', { rule: 'at least one node' });
+    if (first === undefined)
+      throw new CatalogError('BAD_REQUEST', 'INVALID_BODY', { rule: 'at least one node' });
 
     // One proof covers the request and is recorded once, with the first node. The others wait for that commit: were
     // the proof used before, not one of them may be admitted.
     const lead = await settle(first, ticketOf(proof), requestId);
-    const replayed = lead.decision === 'refused' && lead.code === 'PROOF_INVALID' && lead.reason === 'REPLAYED';
+    const replayed =
+      lead.decision === 'refused' && lead.code === 'PROOF_INVALID' && lead.reason === 'REPLAYED';
     const ticket: Ticket = replayed
       ? { jkt: null, proof: null, refusal: refused('PROOF_INVALID', 'REPLAYED') }
       : { ...ticketOf(proof), proof: null };

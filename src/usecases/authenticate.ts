@@ -38,7 +38,8 @@ export const authenticate = async (
 ): Promise<Authenticated> => {
   const token = SCHEME.exec(credentials.authorization ?? '')?.[1];
   const caller = await verifier.verify(token, now);
-  if (!proofIsRead && caller.jkt === null) return { caller, proof: new CatalogError('PROOF_INVALID', 'MISSING') };
+  if (!proofIsRead && caller.jkt === null)
+    return { caller, proof: new CatalogError('PROOF_INVALID', 'MISSING') };
   const proof = await verifyDpopProof(credentials.dpop, {
     method: credentials.method,
     url: credentials.url,

@@ -70,7 +70,10 @@ export const createJudge = (deps: JudgeDeps): JudgeCall => {
       policy: await policyFacts(deps.policies, call, scope, tool, classification),
       checkArguments: () =>
         tool === null
-          ? { ok: false, refusal: { decision: 'refused', code: 'NOT_FOUND', reason: 'NO_SUCH_TOOL', details: {} } }
+          ? {
+              ok: false,
+              refusal: { decision: 'refused', code: 'NOT_FOUND', reason: 'NO_SUCH_TOOL', details: {} },
+            }
           : checkArguments(caller.tenant, tool, call.args, classification),
     });
     return { view, audience, tool, decision, cached: scope.cached };

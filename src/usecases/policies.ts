@@ -36,7 +36,8 @@ export const createPolicies = (
   const load = async (tenant: TenantId, epoch: number | null): Promise<CompiledPolicy | null> => {
     const stored = await store.policyBundle(tenant, epoch);
     if (stored === null) return null;
-    const policy = compiled.get(tenant, String(stored.epoch)) ?? language.compile(stored.bundle, stored.epoch);
+    const policy =
+      compiled.get(tenant, String(stored.epoch)) ?? language.compile(stored.bundle, stored.epoch);
     compiled.put(tenant, String(stored.epoch), policy);
     newest.set(tenant, Math.max(stored.epoch, newest.get(tenant) ?? 0));
     return policy;

@@ -26,7 +26,12 @@ export const readJson = (bytes: Uint8Array): JsonBody => {
   } catch (error) {
     if (!(error instanceof StrictJsonError)) throw error;
     const { reason, pointer, offset } = error;
-    throw new CatalogError('BAD_REQUEST', 'INVALID_JSON', { rule: reason, pointer, offset }, { cause: error });
+    throw new CatalogError(
+      'BAD_REQUEST',
+      'INVALID_JSON',
+      { rule: reason, pointer, offset },
+      { cause: error },
+    );
   }
 };
 

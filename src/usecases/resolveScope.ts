@@ -58,7 +58,12 @@ export const createScopeReader = (store: Pick<AdmissionStore, 'view'>, policies:
       for (let attempt = 0; attempt < TRIES; attempt += 1) {
         const audience = policy?.audienceOf(caller.claims) ?? null;
         // An audience that an older policy gave leads to a view that tells of the newer one.
-        const { view, cached } = await readView(caller, server, audience ?? NO_AUDIENCE, fresh || attempt > 0);
+        const { view, cached } = await readView(
+          caller,
+          server,
+          audience ?? NO_AUDIENCE,
+          fresh || attempt > 0,
+        );
         if (view.policyEpoch === (policy?.epoch ?? 0)) return { view, policy, audience, cached };
         // A kept view can be the older one of the two; one just read says what is in force.
         if (!cached) policy = await policies.ofEpoch(caller.tenant, view.policyEpoch);

@@ -22,7 +22,7 @@ import { endReasonOf } from '../domain/generation.js';
 import { MAX_ROUNDS } from '../domain/scanLimits.js';
 import { type ScanEvent, step } from '../domain/transitions.js';
 import { type DiscoveryInput, HINT_SIGNAL, SEARCH_ATTRIBUTES } from './contract.js';
-import { describeCandidate, failureMessage } from './discoveryText.js';
+import { describeCandidate, failureMessage, type StepName } from './discoveryText.js';
 
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' } as const;
 
@@ -56,6 +56,8 @@ const RESTARTS: ReadonlySet<EndReason> = new Set<EndReason>([
   'SESSION_LOST',
   'CURSOR_EXPIRED',
 ]);
+/** Ends that no waiting hint turns into another scan: one was asked for, the other has tried five times. */
+const ENDS_ALL: ReadonlySet<EndReason> = new Set<EndReason>(['CANCELLED', 'REVISION_UNSTABLE']);
 /** A refused cursor is tried once more from the start: twice is the server's way, not an accident. */
 const MAX_CURSOR_RESTARTS = 1;
 
@@ -68,7 +70,8 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
   let current: Candidate = { state: 'DISCOVERING', key, scan: '' };
   let counts: { pages: number | null; tools: number | null } = { pages: null, tools: null };
 
-  const show = (note?: string): void => setCurrentDetails(describeCandidate(current, note));
+  const show = (step?: StepName, note?: string): void =>
+    setCurrentDetails(describeCandidate(current, { ...counts, step, note }));
   const advance = (event: ScanEvent): Candidate => {
     const result = step(current, event);
     // The workflow's own code asks for these edges, so a refusal is a fault of the code, not of a source.
@@ -98,13 +101,20 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
     const input: ScanStep = { key, scan };
     current = { state: 'DISCOVERING', key, scan };
     counts = { pages: null, tools: null };
-    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.state, value: 'DISCOVERING' }]);
-    show(round === 0 ? undefined : `Round ${round + 1}: the list moved, so the scan began again.`);
+    upsertSearchAttributes([
+      { key: SEARCH_ATTRIBUTES.state, value: 'DISCOVERING' },
+      // What an earlier round ended with is no reason of this one.
+      { key: SEARCH_ATTRIBUTES.reason, value: null },
+    ]);
+    show(
+      'scanPages',
+      round === 0 ? undefined : `Round ${round + 1}: the list moved or may have, so the scan began again.`,
+    );
     let mark = arrived;
 
     for (let segment = 0; ; segment++) {
       const pages = await scanPages.executeWithOptions(
-        { summary: `${key.server}: pages${segment === 0 ? '' : ` from ${counts.pages ?? 0}`}` },
+        { summary: `read ${key.server}${segment === 0 ? '' : ` after ${counts.pages ?? 0} pages`}` },
         [{ ...input, round, segment }],
       );
       if (pages.kind === 'stop') {
@@ -113,7 +123,7 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
       }
       counts = { pages: pages.pages, tools: pages.tools };
       if (pages.kind === 'more') {
-        show(`${pages.pages} pages, ${pages.tools} tools so far.`);
+        show('scanPages');
         continue;
       }
       if (pages.kind === 'unversioned') {
@@ -130,8 +140,9 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
     }
 
     mark = arrived;
+    show('verifyTail');
     const tail = await verifyTail.executeWithOptions(
-      { summary: `${key.server}: ask again after the last page` },
+      { summary: `ask ${key.server} again after page ${counts.pages ?? 0}` },
       [input],
     );
     if (tail.kind === 'stop') {
@@ -140,7 +151,8 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
     }
     advance({ type: 'tailBound', pageRoot: tail.pageRoot });
 
-    const checked = await checkContract.executeWithOptions({ summary: `${counts.tools ?? 0} descriptors` }, [
+    show('checkContract');
+    const checked = await checkContract.executeWithOptions({ summary: `check ${counts.tools ?? 0} tools` }, [
       input,
     ]);
     if (checked.kind === 'stop') {
@@ -156,8 +168,9 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
       advance({ type: 'retired', reason: checked.reason, successor: checked.successor, freshUntil: null });
       return mark;
     }
+    show('seal');
     const sealed = await seal.executeWithOptions(
-      { summary: `${checked.tools} tools, ${checked.quarantined} quarantined` },
+      { summary: `seal ${checked.tools} tools, ${checked.quarantined} of them quarantined` },
       [input],
     );
     if (sealed.kind === 'stop') {
@@ -168,7 +181,7 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
     for (let tails = 1; arrived !== mark && tails < MAX_TAILS; tails++) {
       mark = arrived;
       const again = await verifyTail.executeWithOptions(
-        { summary: `${key.server}: a hint asked for one more look` },
+        { summary: `ask ${key.server} once more: a hint came` },
         [input],
       );
       if (again.kind === 'stop') {
@@ -176,7 +189,11 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
         return mark;
       }
     }
-    const outcome = await promote.executeWithOptions({ summary: `generation ${sealed.generation}` }, [input]);
+    show('promote');
+    const outcome = await promote.executeWithOptions(
+      { summary: `make generation ${sealed.generation} active` },
+      [input],
+    );
     if (outcome.kind === 'promoted') {
       const { generation, policyEpoch, receipt } = outcome;
       advance({ type: 'promoted', generation, policyEpoch, receipt });
@@ -200,6 +217,13 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
       receipt: ended.state === 'ELIGIBLE' ? ended.receipt : null,
       evidence: 'evidence' in ended ? ended.evidence : {},
     };
+  };
+
+  const noteEnd = (): Promise<void> => {
+    const end = result();
+    return recordEnd.executeWithOptions({ summary: `note ${end.state}: ${end.reason}` }, [
+      { key, result: end },
+    ]);
   };
 
   let restarts = 0;
@@ -235,15 +259,15 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
         show();
         ended = current;
       }
-      await CancellationScope.nonCancellable(() => recordEnd({ key, result: result() }));
+      await CancellationScope.nonCancellable(() => noteEnd());
       if (again) continue;
     } else if (ended?.state !== 'ELIGIBLE') {
-      await CancellationScope.nonCancellable(() => recordEnd({ key, result: result() }));
+      await CancellationScope.nonCancellable(() => noteEnd());
     }
 
     // No await stands between this check and the return: a hint that comes later fails the completion and is seen.
-    const answered = ended?.state === 'INCOMPLETE' || ended?.state === 'QUARANTINED' || arrived === mark;
-    if (answered) break;
+    // A hint that came during a scan which failed asks for a new one as well: what it tells of may have mended the list.
+    if (arrived === mark || (ended?.state === 'INCOMPLETE' && ENDS_ALL.has(ended.reason))) break;
     restarts = 0;
     cursorRestarts = 0;
     if (round + 1 >= MAX_SCANS_PER_RUN || workflowInfo().continueAsNewSuggested) {
@@ -254,12 +278,15 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
   const end = result();
   if (end.state === 'INCOMPLETE' || end.state === 'QUARANTINED') {
     // Shown as failed, so that an operator who filters by status finds what needs a person.
-    throw ApplicationFailure.create({
+    const failure = ApplicationFailure.create({
       message: failureMessage(end),
       type: end.reason,
       nonRetryable: true,
       details: [end],
     });
+    // An expected end: frames of this file would only push the evidence out of sight.
+    failure.stack = '';
+    throw failure;
   }
   return end;
 }

@@ -6,7 +6,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { bundleWorkflows } from '../../scripts/bundleWorkflows.js';
 import { devConfig, environment } from '../../src/config.js';
 import { startPostgres } from '../../src/dev/embeddedPostgres.js';
@@ -26,7 +25,7 @@ export interface TestStack {
   stop(): Promise<void>;
 }
 
-const BIN = fileURLToPath(new URL('../../.genlock/bin', import.meta.url));
+const BIN = join(packageRoot(), '.genlock', 'bin');
 /** Runs undo steps last first, all of them, whatever one of them throws. */
 const unwind = async (steps: (() => Promise<unknown>)[]): Promise<void> => {
   const faults: unknown[] = [];

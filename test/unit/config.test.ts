@@ -28,10 +28,11 @@ const refusal = (
     work();
   } catch (error) {
     if (!(error instanceof CatalogError) || error.code !== 'CONFIG_INVALID') throw error;
-    return {
-      reason: error.reason,
-      variables: error.details['variables'] as { variable: string; rule: string }[],
-    };
+    const variables = Object.entries(error.details).map(([variable, rule]) => ({
+      variable,
+      rule: String(rule),
+    }));
+    return { reason: error.reason, variables };
   }
   throw new Error('nothing was refused');
 };

@@ -36,12 +36,11 @@ export const createAdmissionStore = (pool: pg.Pool): AdmissionStore => ({
     return view;
   },
   tool: (tenant, server, audience, tool) =>
-    one<ActiveTool & { snapshot: CatalogSlice['snapshot']; generation: number }>(pool, 'active_tool($1, $2, $3, $4)', [
-      tenant,
-      server,
-      audience,
-      tool,
-    ]),
+    one<ActiveTool & { snapshot: CatalogSlice['snapshot']; generation: number }>(
+      pool,
+      'active_tool($1, $2, $3, $4)',
+      [tenant, server, audience, tool],
+    ),
   catalog: (tenant, server, audience, { after, limit }) =>
     one<CatalogSlice>(pool, 'active_catalog($1, $2, $3, $4, $5)', [tenant, server, audience, after, limit]),
   servers: async (tenant, audience) =>

@@ -91,7 +91,7 @@ export const candidatePart = (pool: pg.Pool): CandidatePart => ({
       const rows = await query<{ tools: number; quarantined: number; first: string | null }>(
         client,
         `select count(*)::int as tools, (count(*) filter (where verdict->>'status' = 'QUARANTINED'))::int as quarantined,
-           min(name) filter (where verdict->>'status' = 'QUARANTINED') as first
+           left(min(name) filter (where verdict->>'status' = 'QUARANTINED'), 200) as first
            from candidate_tool where tenant = $1 and scan = $2`,
         [tenant, scan],
       );
@@ -104,7 +104,7 @@ export const candidatePart = (pool: pg.Pool): CandidatePart => ({
       const rows = await query<{ active: number; removed: number; examples: string[] | null }>(
         client,
         `select count(*)::int as active, (count(*) filter (where c.name is null))::int as removed,
-           (array_agg(a.name order by a.name) filter (where c.name is null))[1:10] as examples
+           (array_agg(left(a.name, 200) order by a.name) filter (where c.name is null))[1:10] as examples
            from candidate_tool a left join candidate_tool c on c.tenant = a.tenant and c.scan = $2 and c.name = a.name
            where a.tenant = $1 and a.scan = $3`,
         [tenant, scan, activeScan],

@@ -1,0 +1,75 @@
+/** Withdrawing what was allowed, and lifting that again. Both hold from the answer on (L3). */
+import { liftRevocation, revoke } from '../../usecases/revoke.js';
+import { json, type Route, route } from '../route.js';
+import { isoTime, plainText, text, z } from '../schemas.js';
+
+const kind = z.enum(['tool-name', 'tool-id', 'server', 'subject', 'lease']);
+
+const revocation = z
+  .object({ id: text, kind, server: text, target: text, reason: text, by: text })
+  .openapi('Revocation');
+
+const create = route({
+  method: 'post',
+  path: '/v1/revocations',
+  id: 'revoke',
+  tag: 'Revocations',
+  summary: 'Revoke a tool, a server, a subject or a lease',
+  description:
+    'A tool name and a tool id are revoked on one server and need `server`; a server is its own target; a subject and a lease are revoked in the whole tenant.',
+  access: 'operator',
+  body: z
+    .strictObject({
+      kind,
+      server: z.string().max(64).optional(),
+      target: plainText(256).optional(),
+      reason: plainText(500),
+    })
+    .openapi('RevocationRequest'),
+  responses: { 201: { description: 'In force', schema: revocation.extend({ receipt: text }) } },
+  handle: async ({ caller, body, requestId }, services) => {
+    const operator = { tenant: caller.tenant, subject: caller.subject, requestId };
+    const record = await revoke({ ...services, store: services.operatorStore }, operator, body);
+    return json(201, record);
+  },
+});
+
+const list = route({
+  method: 'get',
+  path: '/v1/revocations',
+  id: 'listRevocations',
+  tag: 'Revocations',
+  summary: 'Revocations, newest first, with those that were lifted',
+  access: 'operator',
+  query: z.strictObject({}),
+  responses: {
+    200: {
+      description: 'At most 1,000',
+      schema: z.object({
+        revocations: z.array(revocation.extend({ revokedAt: isoTime, liftedAt: isoTime.nullable() })),
+      }),
+    },
+  },
+  handle: async ({ caller }, { operatorStore }) =>
+    json(200, { revocations: await operatorStore.listRevocations(caller.tenant) }),
+});
+
+const lift = route({
+  method: 'post',
+  path: '/v1/revocations/{id}/lift',
+  id: 'liftRevocation',
+  tag: 'Revocations',
+  summary: 'Lift a revocation',
+  access: 'operator',
+  params: z.object({ id: plainText(128) }),
+  responses: { 200: { description: 'Lifted', schema: z.object({ id: text, receipt: text }) } },
+  handle: async ({ caller, params, requestId }, services) => {
+    const operator = { tenant: caller.tenant, subject: caller.subject, requestId };
+    return json(
+      200,
+      await liftRevocation({ ...services, store: services.operatorStore }, operator, params.id),
+    );
+  },
+});
+
+export const revocationRoutes: readonly Route[] = [create, list, lift];

@@ -1,0 +1,34 @@
+/** Discoveries as the use cases ask for them, over Temporal; its faults become a code. */
+import type { Client } from '@temporalio/client';
+import { CatalogError } from '../domain/errors.js';
+import type { DiscoveryKey } from '../domain/generation.js';
+import { cancelDiscovery, ensureRefreshSchedule, startDiscovery, type StartedDiscovery, uiLink } from './discoveryControl.js';
+
+export interface TemporalControl {
+  start(key: DiscoveryKey): Promise<StartedDiscovery>;
+  cancel(key: DiscoveryKey): Promise<boolean>;
+  ensureSchedule(key: DiscoveryKey, seconds: number): Promise<void>;
+  uiLink(workflowId: string, runId?: string): string | null;
+}
+
+/** How long one call may take before the caller is told that Temporal does not answer. */
+const DEADLINE_MS = 10_000;
+
+export const createTemporalControl = (
+  client: Client,
+  options: { readonly taskQueue: string; readonly namespace: string; readonly uiUrl: string | null },
+): TemporalControl => {
+  const ask = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await client.withDeadline(Date.now() + DEADLINE_MS, work);
+    } catch (cause) {
+      throw new CatalogError('UNAVAILABLE', 'TEMPORAL', {}, { cause });
+    }
+  };
+  return {
+    start: (key) => ask(() => startDiscovery(client, options.taskQueue, key)),
+    cancel: (key) => ask(() => cancelDiscovery(client, key)),
+    ensureSchedule: (key, seconds) => ask(() => ensureRefreshSchedule(client, options.taskQueue, key, seconds)),
+    uiLink: (workflowId, runId) => uiLink(options.uiUrl, options.namespace, workflowId, runId),
+  };
+};
