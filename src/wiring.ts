@@ -1,27 +1,36 @@
 /** Builds real dependencies from configuration. Only programs and the dev stack call it. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createActivities } from './activities/index.js';
-import { environment, type WorkerConfig } from './config.js';
+import { createApp } from './api/app.js';
+import { type ApiConfig, environment, type WorkerConfig } from './config.js';
+import { CatalogError } from './domain/errors.js';
 import { epochMs, type TenantId } from './domain/ids.js';
+import { createCallerVerifier } from './keys/callerToken.js';
 import { loadKeySet } from './keys/keyFile.js';
 import { packageRoot } from './packageRoot.js';
-import { parseBundle } from './policy/bundle.js';
+import { bundleDigest, parseBundle } from './policy/bundle.js';
 import { compilePolicy } from './policy/compilePolicy.js';
 import { mcpSource } from './sources/mcp/mcpSource.js';
 import { targetOf } from './sources/targetOf.js';
+import { createAdmissionStore } from './store/postgres/admissionStore.js';
 import { checkDatabase } from './store/postgres/migrate.js';
-import { createPool } from './store/postgres/pool.js';
+import { createOperatorStore } from './store/postgres/operatorStore.js';
+import { createPool, query } from './store/postgres/pool.js';
 import { createScanStore } from './store/postgres/scanStore.js';
 import type { ScanStore } from './store/scanStore.js';
 import type { Logger } from './telemetry/log.js';
+import { createMetrics } from './telemetry/metrics.js';
 import { connectTemporal } from './temporal/connect.js';
-import { startDiscovery } from './temporal/discoveryControl.js';
+import { createTemporalControl } from './temporal/control.js';
+import { isTemporalReady, startDiscovery } from './temporal/discoveryControl.js';
 import { registerSearchAttributes } from './temporal/searchAttributes.js';
 import { createWorker } from './temporal/worker.js';
+import type { PolicyLanguage } from './usecases/policies.js';
 
 /** Beside the compiled program: `npm run build` writes it. */
 export const workflowBundlePath = (): string => join(packageRoot(), 'dist', 'workflow-bundle.js');
@@ -97,6 +106,106 @@ export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Pro
     throw error;
   }
 };
+
+export interface ApiProgram extends Program {
+  /** Where it listens. */
+  readonly url: string;
+}
+
+/** `aud` of leases: the enforcement points of this installation. */
+const LEASE_AUDIENCE = 'genlock-enforcement';
+
+/** @throws CatalogError CONFIG_INVALID/…, UNAVAILABLE/SCHEMA_TOO_OLD */
+export const startApiProgram = async (config: ApiConfig, log: Logger): Promise<ApiProgram> => {
+  const keys = await loadKeySet(config.keysFile);
+  const started: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let end = started.pop(); end !== undefined; end = started.pop()) await end();
+  };
+  const poolOf = async (url: string, name: string) => {
+    const pool = createPool({
+      url,
+      size: config.poolSize,
+      applicationName: `genlock ${name}`,
+      onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    });
+    started.push(() => pool.end());
+    await checkDatabase(pool, url);
+    return pool;
+  };
+  try {
+    const api = await poolOf(config.apiDatabaseUrl.reveal(), 'api');
+    const operator = await poolOf(config.operatorDatabaseUrl.reveal(), 'operator');
+    const client = await connectTemporal(config.temporal);
+    started.push(() => client.connection.close());
+    await registerSearchAttributes(client, config.temporal.namespace);
+    const app = createApp({
+      publicUrl: config.publicUrl,
+      version: await packageVersion(),
+      verifier: createCallerVerifier(config.callers),
+      admissionStore: createAdmissionStore(api),
+      operatorStore: createOperatorStore(operator),
+      keys,
+      language: bundleLanguage,
+      control: createTemporalControl(client, { ...config.temporal, uiUrl: config.temporalUiUrl ?? null }),
+      lease: { audience: LEASE_AUDIENCE, ttl: config.leaseTtl },
+      requireBoundTokens: config.requireBoundTokens,
+      checks: [
+        { part: 'database', ready: async () => (await query(api, 'select 1', [])).length === 1 },
+        { part: 'temporal', ready: () => isTemporalReady(client) },
+      ],
+      metrics: createMetrics(),
+      log,
+      now: () => epochMs(Date.now()),
+      newId: randomUUID,
+    });
+    const { server, url } = await listen(app, config.listen);
+    started.push(() => close(server));
+    const done = new Promise<void>((end) => server.once('close', end));
+    log.info({ url }, 'api listens');
+    return { done, stop, url };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+/** The bundle format of src/policy, as the use cases know it. */
+const bundleLanguage: PolicyLanguage = {
+  parse: (value) => {
+    const bundle = parseBundle(value);
+    return { text: JSON.stringify(bundle), digest: bundleDigest(bundle) };
+  },
+  compile: (text, epoch) => compilePolicy(parseBundle(JSON.parse(text)), epoch),
+};
+
+const packageVersion = async (): Promise<string> =>
+  (JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
+
+/** @throws CatalogError CONFIG_INVALID/PORT_IN_USE */
+const listen = (
+  app: RequestListener,
+  { host, port }: ApiConfig['listen'],
+): Promise<{ server: Server; url: string }> =>
+  new Promise((resolve, reject) => {
+    const server = createServer(app);
+    server.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(new CatalogError('CONFIG_INVALID', 'PORT_IN_USE', { host, port, error: cause.code }, { cause })),
+    );
+    server.listen(port, host, () => {
+      const address = server.address();
+      const chosen = typeof address === 'object' && address !== null ? address.port : port;
+      resolve({ server, url: `http://${host.includes(':') ? `[${host}]` : host}:${chosen}` });
+    });
+  });
+
+/** Answers what is under way, then ends; idle connections of clients do not hold it up. */
+const close = (server: Server): Promise<void> =>
+  new Promise((end) => {
+    server.close(() => end());
+    server.closeIdleConnections();
+    setTimeout(() => server.closeAllConnections(), 2_000).unref();
+  });
 
 /** Compiled policies by (tenant, epoch): an epoch never changes, so what was compiled once holds. */
 const policyReader = (store: ScanStore) => {

@@ -6,7 +6,8 @@ import { constants } from 'node:fs';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type BrowserContext, chromium } from 'playwright-core';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
 const WIDTH = 1_280;
@@ -94,14 +95,31 @@ const shoot = async (context: BrowserContext, url: string, { to, expect, height 
   try {
     await page.setViewportSize({ width: WIDTH, height });
     await page.goto(url);
+    const end = Date.now() + PAGE_LIMIT_MS;
     for (const text of expect) {
-      const found = page.getByText(text).first();
-      await found.waitFor({ timeout: PAGE_LIMIT_MS }).catch(() => {
-        throw new Error(`The page for ${basename(to)} never showed "${text}".`);
-      });
+      while (!(await shows(page, text))) {
+        if (Date.now() > end) throw new Error(`The page for ${basename(to)} never showed "${text}".`);
+        await pause(100);
+      }
     }
     await page.screenshot({ path: to, animations: 'disabled' });
   } finally {
     await page.close();
   }
+};
+
+/** In any frame: Temporal's interface draws Markdown in one of its own. */
+const shows = async (page: Page, text: string): Promise<boolean> => {
+  for (const frame of page.frames()) {
+    // A frame that goes away while it is looked at shows nothing.
+    if (
+      await frame
+        .getByText(text)
+        .first()
+        .isVisible()
+        .catch(() => false)
+    )
+      return true;
+  }
+  return false;
 };

@@ -7,7 +7,9 @@ import { environment, migrateConfig } from '../config.js';
 import { packageRoot } from '../packageRoot.js';
 import { explain } from './runProgram.js';
 
-const { version } = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+const { version } = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as {
+  version: string;
+};
 
 /** Runs a command to its exit code; what it throws is told to a person, without a stack trace. */
 const act =
@@ -22,9 +24,42 @@ const act =
   };
 
 const program = new Command('genlock')
-  .description('Proves that a tool list is complete and of one generation, accepts it at one point only, and admits each call against it.')
+  .description(
+    'Proves that a tool list is complete and of one generation, accepts it at one point only, and admits each call against it.',
+  )
   .version(version)
   .showHelpAfterError();
+
+program
+  .command('demo')
+  .description('the main job, end to end, on a fresh stack of real servers')
+  .option('--json', 'print one JSON object as the last line')
+  .action(
+    act(async (options: { json?: boolean }) => {
+      const { runDemo } = await import('../dev/demo/runDemo.js');
+      return runDemo({ json: options.json === true });
+    }),
+  );
+
+program
+  .command('start')
+  .description('keep a stack up with the example servers registered; state lives under .genlock/')
+  .action(
+    act(async () => {
+      const { runStart } = await import('../dev/runStart.js');
+      return runStart();
+    }),
+  );
+
+program
+  .command('api')
+  .description('run the API (configured by the environment, see .env.example)')
+  .action(
+    act(async () => {
+      const { runApi } = await import('./runApi.js');
+      return runApi();
+    }),
+  );
 
 program
   .command('worker')
@@ -48,7 +83,9 @@ program
       );
       const dir = join(packageRoot(), 'migrations');
       const applied = await migrate({ adminUrl: config.adminUrl.reveal(), dir, passwords });
-      process.stdout.write(applied.length === 0 ? 'The schema is up to date.\n' : `Applied: ${applied.join(', ')}\n`);
+      process.stdout.write(
+        applied.length === 0 ? 'The schema is up to date.\n' : `Applied: ${applied.join(', ')}\n`,
+      );
       return 0;
     }),
   );

@@ -8,7 +8,10 @@ import { runProgram, tellReady } from './runProgram.js';
 export const runWorker = (): Promise<number> =>
   runProgram(async () => {
     const config = workerConfig(environment());
-    const program = await startWorkerProgram(config, createLogger({ level: config.logLevel, program: 'worker' }));
+    const program = await startWorkerProgram(
+      config,
+      createLogger({ level: config.logLevel, program: 'worker' }),
+    );
     tellReady({ program: 'worker', name: program.name });
     return program;
   });

@@ -18,8 +18,19 @@ interface Input {
   readonly audience: string;
 }
 
-const verify = async ({ lease, receipt, jwks, issuer, audience }: Input): Promise<Record<string, unknown>> => {
-  const claims = await verifyLease(lease, jwks, { issuer, audience, now: epochMs(Date.now()), toleranceSeconds: 2 });
+const verify = async ({
+  lease,
+  receipt,
+  jwks,
+  issuer,
+  audience,
+}: Input): Promise<Record<string, unknown>> => {
+  const claims = await verifyLease(lease, jwks, {
+    issuer,
+    audience,
+    now: epochMs(Date.now()),
+    toleranceSeconds: 2,
+  });
   const { body } = await verifyReceipt(receipt, jwks);
   if (body.kind !== 'admission') return { verified: false, disagrees: ['kind'] };
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
@@ -35,7 +46,13 @@ const verify = async ({ lease, receipt, jwks, issuer, audience }: Input): Promis
     ['decision', 'ALLOWED', body.decision],
   ];
   const disagrees = pairs.filter(([, a, b]) => a !== b).map(([name]) => name);
-  return { verified: disagrees.length === 0, disagrees, lease: claims.jti, receipt: body.id, pid: process.pid };
+  return {
+    verified: disagrees.length === 0,
+    disagrees,
+    lease: claims.jti,
+    receipt: body.id,
+    pid: process.pid,
+  };
 };
 
 try {
@@ -43,7 +60,8 @@ try {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
   process.exitCode = answer['verified'] === true ? 0 : 1;
 } catch (error) {
-  const why = error instanceof CatalogError ? `${error.code}/${error.reason}` : 'the input is not of the expected form';
+  const why =
+    error instanceof CatalogError ? `${error.code}/${error.reason}` : 'the input is not of the expected form';
   process.stdout.write(`${JSON.stringify({ verified: false, why })}\n`);
   process.exitCode = 1;
 }

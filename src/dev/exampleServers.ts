@@ -1,8 +1,8 @@
 /** The example servers as processes of their own, and how they are registered. */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { ServerRegistration } from '../client/types.js';
 import { packageRoot } from '../packageRoot.js';
-import type { RegistrationRequest } from '../usecases/registerServer.js';
 import { type ReadyProcess, startReadyProcess } from './readyProcess.js';
 
 export interface InventoryProcess extends ReadyProcess {
@@ -20,7 +20,15 @@ export const startInventory = async (options: {
   const running = await startReadyProcess({
     name: 'inventory-mcp',
     command: process.execPath,
-    args: [main, '--state', options.state, '--port', String(options.port), '--delay-ms', String(options.delayMs ?? 0)],
+    args: [
+      main,
+      '--state',
+      options.state,
+      '--port',
+      String(options.port),
+      '--delay-ms',
+      String(options.delayMs ?? 0),
+    ],
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
   });
   return { ...running, url: String(running.ready['url']), adminUrl: String(running.ready['adminUrl']) };
@@ -55,7 +63,12 @@ export const inventoryAdmin = (adminUrl: string) => ({
 /** The audience class that examples/policy gives to a stock manager. */
 export const EXAMPLE_AUDIENCE = 'warehouse.policy-1';
 
-export const inventoryRegistration = (name: string, namespace: string, url: string, refreshSeconds: number): RegistrationRequest => ({
+export const inventoryRegistration = (
+  name: string,
+  namespace: string,
+  url: string,
+  refreshSeconds: number,
+): ServerRegistration => ({
   name,
   namespace,
   source: { kind: 'mcp-http', url },
@@ -66,12 +79,18 @@ export const inventoryRegistration = (name: string, namespace: string, url: stri
 });
 
 /** The official reference server, unversioned, as it comes from npm. Its schemas declare draft-07. */
-export const everythingRegistration = (refreshSeconds: number): RegistrationRequest => {
-  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
+export const everythingRegistration = (refreshSeconds: number): ServerRegistration => {
+  const manifest = createRequire(import.meta.url).resolve(
+    '@modelcontextprotocol/server-everything/package.json',
+  );
   return {
     name: 'everything',
     namespace: 'everything',
-    source: { kind: 'mcp-stdio', command: process.execPath, args: [join(dirname(manifest), 'dist', 'index.js'), 'stdio'] },
+    source: {
+      kind: 'mcp-stdio',
+      command: process.execPath,
+      args: [join(dirname(manifest), 'dist', 'index.js'), 'stdio'],
+    },
     audiences: { [EXAMPLE_AUDIENCE]: 'none' },
     contract: { dialects: ['draft-07'] },
     refreshSeconds,

@@ -2,7 +2,13 @@
 import type { Client } from '@temporalio/client';
 import { CatalogError } from '../domain/errors.js';
 import type { DiscoveryKey } from '../domain/generation.js';
-import { cancelDiscovery, ensureRefreshSchedule, startDiscovery, type StartedDiscovery, uiLink } from './discoveryControl.js';
+import {
+  cancelDiscovery,
+  ensureRefreshSchedule,
+  type StartedDiscovery,
+  startDiscovery,
+  uiLink,
+} from './discoveryControl.js';
 
 export interface TemporalControl {
   start(key: DiscoveryKey): Promise<StartedDiscovery>;
@@ -28,7 +34,8 @@ export const createTemporalControl = (
   return {
     start: (key) => ask(() => startDiscovery(client, options.taskQueue, key)),
     cancel: (key) => ask(() => cancelDiscovery(client, key)),
-    ensureSchedule: (key, seconds) => ask(() => ensureRefreshSchedule(client, options.taskQueue, key, seconds)),
+    ensureSchedule: (key, seconds) =>
+      ask(() => ensureRefreshSchedule(client, options.taskQueue, key, seconds)),
     uiLink: (workflowId, runId) => uiLink(options.uiUrl, options.namespace, workflowId, runId),
   };
 };

@@ -9,8 +9,14 @@ import { SEARCH_ATTRIBUTES } from '../workflows/contract.js';
 const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
 
 /** For the dev server's own flag, and for operators who register them by hand. */
-export const searchAttributeTypes = (): readonly { readonly name: string; readonly type: 'Keyword' | 'Int' }[] =>
-  Object.values(SEARCH_ATTRIBUTES).map(({ name, type }) => ({ name, type: type === 'INT' ? 'Int' : 'Keyword' }));
+export const searchAttributeTypes = (): readonly {
+  readonly name: string;
+  readonly type: 'Keyword' | 'Int';
+}[] =>
+  Object.values(SEARCH_ATTRIBUTES).map(({ name, type }) => ({
+    name,
+    type: type === 'INT' ? 'Int' : 'Keyword',
+  }));
 
 /** Repeating it is fine. */
 export const registerSearchAttributes = async (client: Client, namespace: string): Promise<void> => {

@@ -22,7 +22,12 @@ export interface RunningWorker {
 /** @throws CatalogError CONFIG_INVALID/TEMPORAL_UNREACHABLE */
 export const createWorker = async (options: WorkerOptions): Promise<RunningWorker> => {
   await readFile(options.workflowBundle).catch((cause: unknown) => {
-    throw new CatalogError('CONFIG_INVALID', 'INVALID_VARIABLE', { what: 'workflow bundle', next: 'npm run build' }, { cause });
+    throw new CatalogError(
+      'CONFIG_INVALID',
+      'INVALID_VARIABLE',
+      { what: 'workflow bundle', next: 'npm run build' },
+      { cause },
+    );
   });
   const connection = await NativeConnection.connect({ address: options.address }).catch((cause: unknown) => {
     throw new CatalogError('CONFIG_INVALID', 'TEMPORAL_UNREACHABLE', { address: options.address }, { cause });
@@ -52,4 +57,3 @@ export const createWorker = async (options: WorkerOptions): Promise<RunningWorke
     shutdown: () => worker.shutdown(),
   };
 };
-

@@ -1,0 +1,187 @@
+/** A generation with given tools, by the steps that the activities take: claim, judge, seal, compare-and-set. */
+import { randomUUID } from 'node:crypto';
+import type { EffectClass } from '../../../src/domain/descriptor.js';
+import type { EndReason, EndState } from '../../../src/domain/endReasons.js';
+import {
+  epochMs,
+  parseAudienceClass,
+  parseNamespace,
+  parseServerName,
+  type TenantId,
+  toolId,
+} from '../../../src/domain/ids.js';
+import type { JsonObject, JsonValue } from '../../../src/domain/json.js';
+import type { ReceiptRow } from '../../../src/domain/receiptRow.js';
+import { contractDigest, hintsDigest, textDigest } from '../../../src/proof/contract.js';
+import { digestJson, sha256Bytes } from '../../../src/proof/digest.js';
+import type { ScanStore } from '../../../src/store/scanStore.js';
+import { checkDescriptor, DEFAULT_CONTRACT_POLICY } from '../../../src/validation/checkDescriptor.js';
+import { AUDIENCE, TENANT } from './apiFixture.js';
+
+export const IDENTITY = sha256Bytes('identity');
+
+export const tool = (name: string, more: Record<string, JsonValue> = {}): JsonObject => ({
+  name,
+  description: `Does ${name}`,
+  inputSchema: {
+    type: 'object',
+    properties: { warehouse: { type: 'string' }, sku: { type: 'string' }, quantity: { type: 'integer' } },
+    required: ['warehouse', 'sku'],
+    additionalProperties: false,
+  },
+  ...more,
+});
+
+export interface GenerationWishes {
+  readonly server?: string;
+  readonly tenant?: TenantId;
+  readonly audience?: string;
+  readonly tools: readonly JsonObject[];
+  readonly classes?: Readonly<Record<string, EffectClass>>;
+  readonly counter?: number;
+  /** Milliseconds from now. Default an hour. */
+  readonly freshFor?: number;
+}
+
+/** @returns the number of the generation, and each tool's id and descriptor by its name */
+export const promoteTools = async (store: ScanStore, wishes: GenerationWishes) => {
+  const { server = 'inventory', tenant = TENANT, tools, classes = {}, counter = 1 } = wishes;
+  const key = {
+    tenant,
+    server: parseServerName(server),
+    audience: parseAudienceClass(wishes.audience ?? AUDIENCE),
+  };
+  const id = `${randomUUID()}/0`;
+  const scan = await store.claimScan({
+    key,
+    id,
+    workflowId: 'discovery:test',
+    runId: 'run',
+    round: 0,
+    segment: 0,
+    attempt: 1,
+    worker: 'w1',
+  });
+  if (scan === null) throw new Error('not claimed');
+  await store.noteSource(tenant, id, {
+    protocol: 'mcp-2025-11-25',
+    identity: IDENTITY,
+    evidence: { endpoint: sha256Bytes('endpoint') },
+    revision: { binding: 'SERVER_REVISION', value: { incarnation: '', counter } },
+  });
+  const rows = tools.map((one, position) => {
+    const source = JSON.stringify(one);
+    const check = checkDescriptor(one, DEFAULT_CONTRACT_POLICY);
+    return {
+      source,
+      row: {
+        name: String(one['name']),
+        position,
+        descriptor: digestJson(one),
+        raw: sha256Bytes(source),
+        contract: contractDigest(one, { input: check.input, output: check.output }),
+        hints: hintsDigest(one),
+        text: textDigest(one),
+        input:
+          check.input === null ? null : { digest: digestJson(one['inputSchema'] ?? null), ...check.input },
+        output: null,
+        verdict: { status: check.status, findings: check.findings },
+      },
+    };
+  });
+  await store.saveDescriptors(
+    tenant,
+    rows.map(({ row, source }) => ({ raw: row.raw, source })),
+  );
+  await store.saveCandidateTools(
+    tenant,
+    id,
+    rows.map(({ row }) => row),
+  );
+  await store.noteProgress(tenant, id, {
+    state: 'SNAPSHOT_PROVEN',
+    pageRoot: sha256Bytes(`pages ${id}`),
+    contentRoot: sha256Bytes(JSON.stringify(tools)),
+    tools: tools.length,
+  });
+  await store.issueContractVersions(tenant, id);
+  const sealed = await store.sealedTools(tenant, id);
+  const named = sealed.map(({ name, contractVersion, descriptor }) => ({
+    name,
+    toolId: toolId(parseNamespace(server), name, contractVersion),
+    effectClass: classes[name] ?? ('UNKNOWN' as const),
+    descriptor,
+  }));
+  await store.saveClassification(tenant, id, named);
+  const generation = await store.reserveGeneration(tenant, id);
+  const bytes = new TextEncoder().encode(
+    JSON.stringify({ schema: 'toolCatalogSnapshot.v1', generation, id }),
+  );
+  await store.saveArtifact(tenant, id, {
+    digest: sha256Bytes(bytes),
+    bytes,
+    expires: epochMs(Date.now() + 24 * 3_600_000),
+  });
+  const outcome = await store.promote(
+    tenant,
+    id,
+    epochMs(Date.now() + (wishes.freshFor ?? 3_600_000)),
+    receipt(),
+  );
+  if (outcome.outcome !== 'promoted') throw new Error(`not promoted: ${JSON.stringify(outcome)}`);
+  return {
+    scan: id,
+    generation,
+    artifact: bytes,
+    tools: Object.fromEntries(named.map((one) => [one.name, { id: one.toolId, descriptor: one.descriptor }])),
+  };
+};
+
+/** A scan that ended without a generation. */
+export const endScan = async (
+  store: ScanStore,
+  end: {
+    readonly state: EndState;
+    readonly reason: EndReason;
+    readonly server: string;
+    readonly evidence?: object;
+  },
+): Promise<string> => {
+  const key = { tenant: TENANT, server: parseServerName(end.server), audience: parseAudienceClass(AUDIENCE) };
+  const id = `${randomUUID()}/0`;
+  const place = {
+    workflowId: 'discovery:test',
+    runId: 'run',
+    round: 0,
+    segment: 0,
+    attempt: 1,
+    worker: 'w1',
+  };
+  await store.claimScan({ key, id, ...place });
+  await store.endScan(TENANT, id, { state: end.state, reason: end.reason, evidence: { ...end.evidence } });
+  return id;
+};
+
+/** Nothing here reads it again, so it is not signed. */
+const receipt = (): ReceiptRow => ({
+  id: randomUUID(),
+  kind: 'catalog',
+  subject: 'genlock',
+  server: null,
+  identity: null,
+  audience: null,
+  generation: null,
+  page_root: null,
+  tool_id: null,
+  descriptor: null,
+  policy_epoch: null,
+  fence: null,
+  decision: 'PROMOTED',
+  code: null,
+  reason: null,
+  lease: null,
+  args_digest: null,
+  resource: null,
+  credential: null,
+  jws: 'e30.e30.e30',
+});
