@@ -87,6 +87,7 @@ export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Pro
       identity: worker,
       workflowBundle: workflowBundlePath(),
       activities,
+      log,
     });
     const done = running.run().finally(async () => {
       await client.connection.close();

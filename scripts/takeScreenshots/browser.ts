@@ -111,15 +111,9 @@ const shoot = async (context: BrowserContext, url: string, { to, expect, height 
 /** In any frame: Temporal's interface draws Markdown in one of its own. */
 const shows = async (page: Page, text: string): Promise<boolean> => {
   for (const frame of page.frames()) {
-    // A frame that goes away while it is looked at shows nothing.
-    if (
-      await frame
-        .getByText(text)
-        .first()
-        .isVisible()
-        .catch(() => false)
-    )
-      return true;
+    // A layout for another width may hold the same text unseen. A frame that goes away shows nothing.
+    const seen = frame.getByText(text).filter({ visible: true });
+    if ((await seen.count().catch(() => 0)) > 0) return true;
   }
   return false;
 };

@@ -22,7 +22,6 @@ const tokenOf = (stack: Stack, subject: string, roles: readonly string[], key: D
 
 export interface ExampleTenant {
   readonly operator: GenlockClient;
-  readonly operatorToken: string;
   readonly policyEpoch: number;
 }
 
@@ -40,7 +39,7 @@ export const publishExamples = async (
       ? current.epoch
       : (await operator.publishPolicy(bundle, current?.epoch ?? 0)).epoch;
   for (const registration of registrations) await operator.registerServer(registration);
-  return { operator, operatorToken, policyEpoch };
+  return { operator, policyEpoch };
 };
 
 /** null where no epoch is published yet. */

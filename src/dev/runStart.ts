@@ -55,7 +55,7 @@ export const runStart = async (): Promise<number> => {
       await inventory.stop();
       await stopStack();
     };
-    const { operatorToken } = await publishExamples(stack, [
+    await publishExamples(stack, [
       inventoryRegistration('inventory', 'inventory', inventory.url, REFRESH_SECONDS),
       everythingRegistration(REFRESH_SECONDS),
     ]);
@@ -71,8 +71,8 @@ export const runStart = async (): Promise<number> => {
         `  inventory-mcp  ${inventory.url} (change its list: POST ${inventory.adminUrl}/admin/change)`,
         `  state          ${folder.dir}`,
         '',
-        'An operator token of tenant demo, for an hour:',
-        `  ${operatorToken}`,
+        'A token of an operator of tenant demo, for an hour:',
+        `  curl -s ${stack.issuer.tokenUrl} -d '{"tenant":"demo","subject":"me","roles":["genlock-operator"]}'`,
         '',
         'Ctrl-C stops everything.',
       ].join('\n'),

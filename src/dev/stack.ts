@@ -157,7 +157,10 @@ const bringTemporal = async (
     binary: binary.path,
     searchAttributes: searchAttributeTypes(),
     persistent: at.persistent,
-    log,
+    // Of its own lines only those that name another port than the wished one.
+    log: (line) => {
+      if (line.startsWith('Port ')) log(line);
+    },
     ...(at.ports === null ? {} : { preferredPort: at.ports.temporal, preferredUiPort: at.ports.temporalUi }),
   });
   started.push(server);

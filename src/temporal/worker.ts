@@ -1,6 +1,6 @@
 /** The worker process's Temporal side, with the settings that make a takeover after a crash quick. */
 import { readFile } from 'node:fs/promises';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { type LogLevel, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { DiscoveryActivities } from '../activities/activityTypes.js';
 import { CatalogError } from '../domain/errors.js';
 import type { TemporalAddress } from './connect.js';
@@ -11,6 +11,14 @@ export interface WorkerOptions extends TemporalAddress {
   /** Written by `npm run build`; workflows run from it, so that every worker of a build runs the same code. */
   readonly workflowBundle: string;
   readonly activities: DiscoveryActivities;
+  readonly log: WorkerLog;
+}
+
+/** The part of a pino logger that the SDK's own lines go to. */
+export interface WorkerLog {
+  debug(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
 }
 
 export interface RunningWorker {
@@ -18,6 +26,32 @@ export interface RunningWorker {
   run(): Promise<void>;
   shutdown(): void;
 }
+
+/** Lines of the SDK by our own levels: its progress is of interest only to who looks for a fault. */
+const lineOf = (log: WorkerLog, level: LogLevel, message: string, fields: object): void => {
+  if (level === 'ERROR') log.error(fields, message);
+  else if (level === 'WARN') log.warn(fields, message);
+  else log.debug(fields, message);
+};
+
+/** Once a process. The SDK would take SIGINT and SIGTERM for itself; the program stops its parts in order. */
+const installRuntime = (log: WorkerLog): void => {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: object = {}): void =>
+      lineOf(log, level, message, fields);
+  Runtime.install({
+    shutdownSignals: [],
+    logger: {
+      log: (level, message, fields = {}) => lineOf(log, level, message, fields),
+      trace: at('TRACE'),
+      debug: at('DEBUG'),
+      info: at('INFO'),
+      warn: at('WARN'),
+      error: at('ERROR'),
+    },
+  });
+};
 
 /** @throws CatalogError CONFIG_INVALID/TEMPORAL_UNREACHABLE */
 export const createWorker = async (options: WorkerOptions): Promise<RunningWorker> => {
@@ -29,6 +63,7 @@ export const createWorker = async (options: WorkerOptions): Promise<RunningWorke
       { cause },
     );
   });
+  installRuntime(options.log);
   const connection = await NativeConnection.connect({ address: options.address }).catch((cause: unknown) => {
     throw new CatalogError('CONFIG_INVALID', 'TEMPORAL_UNREACHABLE', { address: options.address }, { cause });
   });
