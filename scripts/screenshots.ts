@@ -34,7 +34,7 @@ const pictures = ({ running, finished, failed }: Scenes): readonly Picture[] => 
       file: 'temporal-running.png',
       path: run(running, 'user-metadata'),
       expect: ['Step 1 of 5', 'Pending Activities'],
-      height: 1_000,
+      height: 930,
     },
     {
       file: 'temporal-progress.png',
@@ -52,7 +52,7 @@ const pictures = ({ running, finished, failed }: Scenes): readonly Picture[] => 
       file: 'temporal-failed.png',
       path: run(failed, 'user-metadata'),
       expect: ['INCOMPLETE: DUPLICATE_KEY', 'Meanwhile:'],
-      height: 1_100,
+      height: 960,
     },
   ];
 };

@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { explain } from '../cli/explain.js';
 import { environment, migrateConfig } from '../config.js';
 import { packageRoot } from '../packageRoot.js';
-import { explain } from './runProgram.js';
 
 const { version } = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as {
   version: string;

@@ -4,9 +4,9 @@
  * lives but no longer polls is not healthy.
  */
 import { hostname } from 'node:os';
+import { explain } from '../cli/explain.js';
 import { environment, workerConfig } from '../config.js';
 import { connectTemporal } from '../temporal/connect.js';
-import { explain } from './runProgram.js';
 
 const DEADLINE_MS = 10_000;
 /** A poll lasts a minute; Temporal goes on naming a poller for five minutes after its last one. */

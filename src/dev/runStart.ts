@@ -1,7 +1,7 @@
 /** `genlock start`: keeps a stack up with the example servers registered, until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { explain } from '../bin/runProgram.js';
+import { explain } from '../cli/explain.js';
 import { devConfig, environment } from '../config.js';
 import { everythingRegistration, inventoryRegistration, startInventory } from './exampleServers.js';
 import { publishExamples } from './exampleTenant.js';

@@ -18,7 +18,7 @@ import {
   SEARCH_ATTRIBUTES,
   WORKFLOW_TYPES,
 } from '../workflows/contract.js';
-import { runDetails, runSummary } from '../workflows/discoveryText.js';
+import { runDetails, runSummary } from './runText.js';
 
 export interface StartedDiscovery {
   readonly workflowId: string;
@@ -75,7 +75,10 @@ export const hintDiscovery = async (
 /** @returns false where no discovery of that key runs */
 export const cancelDiscovery = async (client: Client, key: DiscoveryKey): Promise<boolean> => {
   try {
-    await client.workflow.getHandle(discoveryWorkflowId(key)).cancel();
+    const handle = client.workflow.getHandle(discoveryWorkflowId(key));
+    // Temporal takes the cancellation of a run that has ended for a success.
+    if ((await handle.describe()).status.name !== 'RUNNING') return false;
+    await handle.cancel();
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;

@@ -16,13 +16,14 @@ import {
 } from '@temporalio/workflow';
 import type { DiscoveryActivities, ScanStep, Stop } from '../activities/activityTypes.js';
 import type { DiscoveryResult } from '../domain/discoveryResult.js';
+import type { StepName } from '../domain/discoverySteps.js';
 import type { EndReason } from '../domain/endReasons.js';
 import type { Candidate, EndedCandidate } from '../domain/generation.js';
 import { endReasonOf } from '../domain/generation.js';
 import { MAX_ROUNDS } from '../domain/scanLimits.js';
 import { type ScanEvent, step } from '../domain/transitions.js';
 import { type DiscoveryInput, HINT_SIGNAL, SEARCH_ATTRIBUTES } from './contract.js';
-import { describeCandidate, failureMessage, type StepName } from './discoveryText.js';
+import { describeCandidate, failureMessage } from './discoveryText.js';
 
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' } as const;
 
@@ -142,7 +143,7 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
     mark = arrived;
     show('verifyTail');
     const tail = await verifyTail.executeWithOptions(
-      { summary: `ask ${key.server} again after page ${counts.pages ?? 0}` },
+      { summary: `ask ${key.server} again after ${counts.pages ?? 0} pages` },
       [input],
     );
     if (tail.kind === 'stop') {

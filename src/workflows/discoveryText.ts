@@ -2,22 +2,10 @@
  * What an operator reads of a run in Temporal's UI, in plain words and Markdown: whose list it is, where the run
  * stands, and for an end why, and what to do next.
  */
+import { DISCOVERY_STEPS, STEP_NAMES, type StepName } from '../domain/discoverySteps.js';
 import { type EndReason, type EndState, endRow } from '../domain/endReasons.js';
 import type { Candidate, DiscoveryKey, EndedCandidate } from '../domain/generation.js';
 import { endReasonOf } from '../domain/generation.js';
-
-/** The activities of a run in their order, each with what it does. */
-const STEPS = {
-  scanPages: 'reads the list page by page and stores every page',
-  verifyTail: 'asks again after the last page whether the list is still of that revision',
-  checkContract: 'checks every tool, and compares with what is active',
-  seal: 'seals the snapshot',
-  promote: 'makes the new generation the active one, in one transaction',
-} as const satisfies Record<string, string>;
-
-export type StepName = keyof typeof STEPS;
-
-const NAMES = Object.keys(STEPS) as readonly StepName[];
 
 /** What is known beside the candidate. */
 export interface RunView {
@@ -132,7 +120,9 @@ const stepLines = (state: string, { step, note }: RunView): readonly string[] =>
   ...(note === undefined ? [] : [note]),
   ...(step === undefined
     ? []
-    : [`**Step ${NAMES.indexOf(step) + 1} of ${NAMES.length}**, ${code(step)}: ${STEPS[step]}.`]),
+    : [
+        `**Step ${STEP_NAMES.indexOf(step) + 1} of ${STEP_NAMES.length}**, ${code(step)}: ${DISCOVERY_STEPS[step]}.`,
+      ]),
   // The workflow learns of pages by the segment only; what the worker heartbeats is newer.
   ...(step === 'scanPages'
     ? ['How far it is: tab **Pending Activities**, heartbeat details (pages, tools, worker).']
@@ -159,15 +149,3 @@ export const failureMessage = ({
   const row = endRow(reason);
   return `${state}/${reason}: ${row.meaning} Next: ${row.next}`;
 };
-
-/** The one line of a run, fixed at its start. */
-export const runSummary = ({ tenant, server, audience }: DiscoveryKey): string =>
-  `Tool list of ${server}, for audience ${audience} of tenant ${tenant}`;
-
-/** What such a run does, fixed at its start. */
-export const runDetails = (key: DiscoveryKey): string =>
-  [
-    `Proves that the tool list of ${code(key.server)} is complete and of one revision, and makes it the active generation.`,
-    NAMES.map((name, index) => `${index + 1}. ${code(name)} ${STEPS[name]}`).join('\n'),
-    'A run that ends INCOMPLETE or QUARANTINED shows as **Failed**: the current details say why and what to do next.',
-  ].join('\n\n');

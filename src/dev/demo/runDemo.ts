@@ -1,7 +1,7 @@
 /** `genlock demo`: the main job, end to end, on a fresh stack of real servers. Everything it shows really happened. */
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { explain } from '../../bin/runProgram.js';
+import { explain } from '../../cli/explain.js';
 import { devConfig, environment } from '../../config.js';
 import { type Stack, startStack } from '../stack.js';
 import { openStateFolder } from '../stateFolder.js';

@@ -13,7 +13,8 @@ import { createApp } from '../../../src/api/app.js';
 import { type ClientOptions, createClient, type GenlockClient } from '../../../src/client/client.js';
 import { createDpopKey, type DpopKey } from '../../../src/client/dpopKey.js';
 import { type DevIssuer, startDevIssuer } from '../../../src/dev/issuer.js';
-import { durationMs, epochMs, parseTenantId } from '../../../src/domain/ids.js';
+import type { DiscoveryKey } from '../../../src/domain/generation.js';
+import { durationMs, epochMs, parseTenantId, type TenantId } from '../../../src/domain/ids.js';
 import { createCallerVerifier } from '../../../src/keys/callerToken.js';
 import { loadKeySet } from '../../../src/keys/keyFile.js';
 import type { KeySet } from '../../../src/keys/keySet.js';
@@ -28,11 +29,10 @@ import type { ScanStore } from '../../../src/store/scanStore.js';
 import { createMetrics } from '../../../src/telemetry/metrics.js';
 import { connectTemporal } from '../../../src/temporal/connect.js';
 import { createTemporalControl } from '../../../src/temporal/control.js';
+import { discoveryWorkflowId } from '../../../src/workflows/contract.js';
 import { cloneDatabase } from '../../support/database.js';
 import '../../support/services.js';
 
-export const TENANT = parseTenantId('acme');
-export const OTHER_TENANT = parseTenantId('globex');
 export const AUDIENCE = 'warehouse.policy-1';
 
 export interface Person {
@@ -42,6 +42,9 @@ export interface Person {
 }
 
 export interface ApiFixture {
+  /** Of this fixture only: Temporal is shared with other test files, and ids of workflows hold the tenant. */
+  readonly tenant: TenantId;
+  readonly otherTenant: TenantId;
   readonly url: string;
   readonly issuer: DevIssuer;
   readonly keys: KeySet;
@@ -83,6 +86,15 @@ export const startApi = async (
   const keys = await loadKeySet(join(folder, 'keys.json'));
   const temporal = inject('temporal');
   const client = await connectTemporal(temporal);
+  // A queue that no worker of this run polls: discoveries start, and stay started until this file ends.
+  const control = createTemporalControl(client, {
+    namespace: temporal.namespace,
+    taskQueue: `api-tests-${randomUUID()}`,
+    uiUrl: 'http://127.0.0.1:8233',
+  });
+  const started = new Map<string, DiscoveryKey>();
+  const run = randomUUID().slice(0, 8);
+  const tenant = parseTenantId(`acme-${run}`);
   const log: ApiFixture['log'] = [];
   const clock = { shift: 0 };
   const betweenViewAndCommit: ApiFixture['betweenViewAndCommit'] = { act: null };
@@ -120,12 +132,13 @@ export const startApi = async (
         },
         compile: (text, epoch) => compilePolicy(parseBundle(JSON.parse(text)), epoch),
       },
-      // A queue that no worker of this run polls: discoveries start, and stay started.
-      control: createTemporalControl(client, {
-        namespace: temporal.namespace,
-        taskQueue: `api-tests-${randomUUID()}`,
-        uiUrl: 'http://127.0.0.1:8233',
-      }),
+      control: {
+        ...control,
+        start: (key) => {
+          started.set(discoveryWorkflowId(key), key);
+          return control.start(key);
+        },
+      },
       lease: { audience: LEASE_AUDIENCE, ttl: durationMs(10_000) },
       requireBoundTokens: wishes.requireBoundTokens ?? false,
       checks: [
@@ -140,6 +153,8 @@ export const startApi = async (
   );
 
   return {
+    tenant,
+    otherTenant: parseTenantId(`globex-${run}`),
     url,
     issuer,
     keys,
@@ -148,9 +163,15 @@ export const startApi = async (
     log,
     clock,
     betweenViewAndCommit,
-    person: async (subject, roles, { tenant = TENANT, bound = false, ttlSeconds = 600 } = {}) => {
+    person: async (subject, roles, { tenant: whose = tenant, bound = false, ttlSeconds = 600 } = {}) => {
       const key = await createDpopKey();
-      const token = issuer.mint({ tenant, subject, roles, ttlSeconds, ...(bound && { jkt: key.jkt }) });
+      const token = issuer.mint({
+        tenant: whose,
+        subject,
+        roles,
+        ttlSeconds,
+        ...(bound && { jkt: key.jkt }),
+      });
       const options: ClientOptions = { baseUrl: url, token, key };
       return { client: createClient(options), key, token };
     },
@@ -158,6 +179,10 @@ export const startApi = async (
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await issuer.close();
+      for (const [workflowId, key] of started) {
+        await control.ensureSchedule(key, 0);
+        await client.workflow.getHandle(workflowId).terminate('the test is over');
+      }
       await client.connection.close();
       for (const pool of pools) await pool.end();
       await rm(folder, { recursive: true, force: true });

@@ -16,7 +16,7 @@ import { contractDigest, hintsDigest, textDigest } from '../../../src/proof/cont
 import { digestJson, sha256Bytes } from '../../../src/proof/digest.js';
 import type { ScanStore } from '../../../src/store/scanStore.js';
 import { checkDescriptor, DEFAULT_CONTRACT_POLICY } from '../../../src/validation/checkDescriptor.js';
-import { AUDIENCE, TENANT } from './apiFixture.js';
+import { AUDIENCE } from './apiFixture.js';
 
 export const IDENTITY = sha256Bytes('identity');
 
@@ -34,7 +34,7 @@ export const tool = (name: string, more: Record<string, JsonValue> = {}): JsonOb
 
 export interface GenerationWishes {
   readonly server?: string;
-  readonly tenant?: TenantId;
+  readonly tenant: TenantId;
   readonly audience?: string;
   readonly tools: readonly JsonObject[];
   readonly classes?: Readonly<Record<string, EffectClass>>;
@@ -45,7 +45,7 @@ export interface GenerationWishes {
 
 /** @returns the number of the generation, and each tool's id and descriptor by its name */
 export const promoteTools = async (store: ScanStore, wishes: GenerationWishes) => {
-  const { server = 'inventory', tenant = TENANT, tools, classes = {}, counter = 1 } = wishes;
+  const { server = 'inventory', tenant, tools, classes = {}, counter = 1 } = wishes;
   const key = {
     tenant,
     server: parseServerName(server),
@@ -143,11 +143,16 @@ export const endScan = async (
   end: {
     readonly state: EndState;
     readonly reason: EndReason;
+    readonly tenant: TenantId;
     readonly server: string;
     readonly evidence?: object;
   },
 ): Promise<string> => {
-  const key = { tenant: TENANT, server: parseServerName(end.server), audience: parseAudienceClass(AUDIENCE) };
+  const key = {
+    tenant: end.tenant,
+    server: parseServerName(end.server),
+    audience: parseAudienceClass(AUDIENCE),
+  };
   const id = `${randomUUID()}/0`;
   const place = {
     workflowId: 'discovery:test',
@@ -158,7 +163,11 @@ export const endScan = async (
     worker: 'w1',
   };
   await store.claimScan({ key, id, ...place });
-  await store.endScan(TENANT, id, { state: end.state, reason: end.reason, evidence: { ...end.evidence } });
+  await store.endScan(end.tenant, id, {
+    state: end.state,
+    reason: end.reason,
+    evidence: { ...end.evidence },
+  });
   return id;
 };
 

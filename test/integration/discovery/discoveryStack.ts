@@ -8,7 +8,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import {
   type InventoryOptions,
   type InventoryServer,
@@ -84,7 +84,7 @@ export interface DiscoveryStack {
   readonly secrets: Map<string, string>;
   /** A folder of this file's own. */
   readonly folder: string;
-  /** A server that ends with the test. Loopback is allowed, as nothing else is listened on. */
+  /** A server that ends with the file: tests may run at a time. */
   inventory(options?: Omit<InventoryOptions, 'state'>): Promise<InventoryServer>;
   bent(options: BendableOptions): Promise<BendableMcp>;
   /** Registers under the key's names, or changes what is registered. */
@@ -177,10 +177,8 @@ export const useDiscovery = (): DiscoveryStack => {
       await done;
     });
   });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
   afterAll(async () => {
+    for (const close of closers.reverse()) await close();
     for (const end of ends.reverse()) await end();
   });
 

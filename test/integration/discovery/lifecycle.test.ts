@@ -34,7 +34,7 @@ describe('a versioned server', () => {
       pages: 5,
       failed: false,
     });
-    expect(await stack.attributesOf(key, first.runId)).toEqual({
+    expect(await stack.attributesOf(key, first.runId)).toMatchObject({
       GenlockTenant: 'acme',
       GenlockServer: 'inventory',
       GenlockAudience: AUDIENCE,

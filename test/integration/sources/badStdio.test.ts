@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { durationMs } from '../../../src/domain/ids.js';
-import { mcpSource } from '../../../src/sources/mcp/mcpSource.js';
 import { Secret } from '../../../src/domain/secret.js';
+import { mcpSource } from '../../../src/sources/mcp/mcpSource.js';
 import type { SourceConnection, StdioTarget } from '../../../src/sources/source.js';
 import { faultOf, stdioTarget } from '../../fixtures/sourceTarget.js';
 

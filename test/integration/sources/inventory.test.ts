@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type InventoryServer, startInventoryServer } from '../../../examples/inventory-mcp/server.js';
 import { isJsonObject } from '../../../src/domain/json.js';
-import { mcpSource } from '../../../src/sources/mcp/mcpSource.js';
 import { Secret } from '../../../src/domain/secret.js';
+import { mcpSource } from '../../../src/sources/mcp/mcpSource.js';
 import type { FetchedPage, SourceConnection } from '../../../src/sources/source.js';
 import { faultOf, httpTarget, stdioTarget } from '../../fixtures/sourceTarget.js';
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { excerpt } from '../../../src/sources/excerpt.js';
 import { Secret } from '../../../src/domain/secret.js';
+import { excerpt } from '../../../src/sources/excerpt.js';
 
 describe('Secret', () => {
   it('prints redacted in every way of printing, and reveals itself only when asked', () => {
