@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           ...services,
           name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
+          include: ['test/integration/**/*.test.ts', 'test/replay/**/*.test.ts'],
           sequence: { groupOrder: 1 },
         },
       },

@@ -2,12 +2,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { renderErrors } from './renderErrors.js';
+import { renderOpenApi } from './renderOpenApi.js';
 import { renderStates } from './renderStates.js';
 
 /** A path in the repository, and the text that belongs there. A new generated document is one line here. */
 const DOCUMENTS: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/states.md': renderStates,
   'docs/errors.md': renderErrors,
+  'docs/openapi.json': renderOpenApi,
 };
 
 const place = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));

@@ -6,8 +6,6 @@ import { mountRoute, sendNoSuchRoute } from './mount.js';
 import { openApiDocument, ROUTES } from './openApi.js';
 import { type AppDeps, createServices } from './services.js';
 
-export type { ApiLog, AppDeps, ReadinessCheck } from './services.js';
-
 /** @returns an Express application; whoever lets it listen decides where */
 export const createApp = (deps: AppDeps): Express => {
   const services = createServices(deps);

@@ -108,9 +108,11 @@ const readInput = async (
   const params = route.params === undefined ? {} : parse(route.params, request.params, 'INVALID_QUERY');
   const query = route.query === undefined ? {} : parse(route.query, request.query, 'INVALID_QUERY');
   if (route.body === undefined) return { params, query, body: undefined, inexact: [] };
-  const { value, inexact } = readJson(await readBody(request, route.maxBody ?? MAX_BODY));
+  const { value, inexact, hasNul } = readJson(await readBody(request, route.maxBody ?? MAX_BODY));
   const [rounded] = inexact;
-  if (rounded !== undefined && route.inexactAllowed !== true)
+  if (hasNul && route.argumentsAllowed !== true)
+    throw new CatalogError('BAD_REQUEST', 'INVALID_BODY', { errors: [{ member: '', rule: 'no U+0000' }] });
+  if (rounded !== undefined && route.argumentsAllowed !== true)
     throw new CatalogError('BAD_REQUEST', 'INVALID_BODY', {
       errors: [{ member: rounded.pointer, rule: 'a number that would be rounded' }],
     });

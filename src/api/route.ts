@@ -63,8 +63,11 @@ export interface RouteSpec<P, Q, B> {
   readonly body?: z.ZodType<B>;
   /** Default 1 MB. */
   readonly maxBody?: number;
-  /** Where numbers that are not exact may stand; anywhere else they are refused. */
-  readonly inexactAllowed?: boolean;
+  /**
+   * Whether the body holds arguments of calls, in which any JSON may stand until the decision; anywhere else a number
+   * that would be rounded and U+0000 are refused.
+   */
+  readonly argumentsAllowed?: boolean;
   readonly responses: Readonly<Record<number, ResponseDoc>>;
   handle(context: Context<P, Q, B>, services: Services): Promise<Answer>;
 }

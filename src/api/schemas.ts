@@ -7,10 +7,14 @@ import { parseAudienceClass, parseDigest, parseServerName, parseToolId } from '.
 
 extendZodWithOpenApi(z);
 
+/** Neither Postgres nor a receipt can hold all of the others. */
+const STORABLE = /^[^\p{Cs}\p{Cc}]*$/u;
+
 /** A string that a parser of the domain takes; what it says of the rule is what the caller reads. */
 const named = <T>(parser: (text: string) => T, example: string) =>
   z
     .string()
+    .regex(STORABLE, 'text without control characters')
     .transform((text, context): T => {
       try {
         return parser(text);
@@ -38,11 +42,7 @@ export const limit = (highest: number, otherwise: number) =>
 
 /** Text that a person writes and reads: it is stored, so it holds nothing that Postgres or a receipt cannot. */
 export const plainText = (longest: number) =>
-  z
-    .string()
-    .min(1)
-    .max(longest)
-    .regex(/^[^\p{Cs}\p{Cc}]*$/u, 'text without control characters');
+  z.string().min(1).max(longest).regex(STORABLE, 'text without control characters');
 
 export const effectClass = z.enum(EFFECT_CLASSES);
 export const isoTime = z.string().openapi({ format: 'date-time' });

@@ -23,6 +23,7 @@ export interface Authenticated {
   readonly proof: VerifiedProof | CatalogError<'PROOF_INVALID'>;
 }
 
+const UNSTORABLE = /[\p{Cs}\p{Cc}]/u;
 const SCHEME = /^(?:Bearer|DPoP) +([^\s]+) *$/i;
 
 /**
@@ -52,5 +53,8 @@ export const authenticate = async (
     throw error;
   });
   if (!proofIsRead && proof instanceof CatalogError) throw proof;
+  // It is recorded as used, so it must be a text that can be.
+  if (!(proof instanceof CatalogError) && UNSTORABLE.test(proof.jti))
+    return { caller, proof: new CatalogError('PROOF_INVALID', 'MALFORMED', { claim: 'jti' }) };
   return { caller, proof };
 };

@@ -25,24 +25,33 @@ import { type ScanEvent, step } from '../domain/transitions.js';
 import { type DiscoveryInput, HINT_SIGNAL, SEARCH_ATTRIBUTES } from './contract.js';
 import { describeCandidate, failureMessage } from './discoveryText.js';
 
-const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' } as const;
+const COMMON = {
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' },
+  // The SDK's own default gives an activity up as soon as it asks it to stop: a promotion could still commit after that.
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+} as const;
 
 // A scan may take as long as its own limits say; a dead worker shows by its missing heartbeat within seconds.
 const { scanPages } = proxyActivities<DiscoveryActivities>({
+  ...COMMON,
   startToCloseTimeout: '1 hour',
   heartbeatTimeout: '3s',
-  retry: RETRY,
 });
-const { verifyTail, checkContract, seal } = proxyActivities<DiscoveryActivities>({
+const { verifyTail } = proxyActivities<DiscoveryActivities>({
+  ...COMMON,
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '3s',
+});
+const { checkContract, seal } = proxyActivities<DiscoveryActivities>({
+  ...COMMON,
   startToCloseTimeout: '10 minutes',
   // Sealing 10,000 tools holds the event loop for a second or two, and with it the heartbeat.
   heartbeatTimeout: '10s',
-  retry: RETRY,
 });
 const { promote, recordEnd } = proxyActivities<DiscoveryActivities>({
+  ...COMMON,
   startToCloseTimeout: '1 minute',
   heartbeatTimeout: '3s',
-  retry: RETRY,
 });
 
 const hint = defineSignal(HINT_SIGNAL);

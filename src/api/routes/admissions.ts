@@ -73,7 +73,7 @@ const admit = route({
     'One DPoP proof covers the request and is good once. A single node that is refused answers with the problem of its refusal, whose `receipt` member holds the signed receipt. A plan answers 200 with a decision for each node, in their order; where the proof itself is refused, with the problem.',
   access: 'caller',
   readsProof: true,
-  inexactAllowed: true,
+  argumentsAllowed: true,
   body: z.union([planNode, plan]),
   responses: {
     200: {

@@ -8,6 +8,7 @@ import {
   isoTime,
   jsonValue,
   limit,
+  plainText,
   serverName,
   serverParams,
   text,
@@ -101,7 +102,7 @@ const readCatalog = route({
     'Sorted by tool name. A plan node stores the `binding` of a tool. What is listed is not yet authorized. The ETag changes with the generation, the fence and the freshness.',
   access: 'caller',
   params: serverParams,
-  query: z.strictObject({ after: z.string().max(256).default(''), limit: limit(500, 100) }),
+  query: z.strictObject({ after: plainText(256).or(z.literal('')).default(''), limit: limit(500, 100) }),
   responses: {
     200: { description: 'The slice after the tool name `after`', schema: catalog },
     304: { description: 'As the one that If-None-Match names' },

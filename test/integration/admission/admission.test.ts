@@ -1,4 +1,5 @@
 /** Admission end to end on real Postgres: allowed, refused, replayed, revoked, and with the fence moved under it. */
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { GenlockProblem, type PlanNode } from '../../../src/client/client.js';
 import { parseServerName } from '../../../src/domain/ids.js';
@@ -319,6 +320,26 @@ describe('proof of possession', () => {
         reason,
       });
     }
+  });
+
+  test('a proof or a tool id that cannot be stored is refused as such', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256');
+    const jwk = await exportJWK(publicKey);
+    const genuine = decodeJwt(await proofOf());
+    const proof = await new SignJWT({ ...genuine, jti: 'a\u0000b' })
+      .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk })
+      .sign(privateKey);
+    const answer = await post(proof, nodeOf('reserve'));
+    expect(answer.body).toMatchObject({
+      code: 'PROOF_INVALID',
+      reason: 'MALFORMED',
+      details: { claim: 'jti' },
+    });
+    const odd = await post(await proofOf(), nodeOf('reserve', { tool: 'inventory.a\u0000b@1' }));
+    expect(odd.body).toMatchObject({ code: 'BAD_REQUEST', reason: 'INVALID_BODY' });
+    const args = nodeOf('reserve', { arguments: { warehouse: 'a\u0000b', sku: 'A1' } });
+    const { status, body } = await post(await proofOf(), args);
+    expect([status, body['resource']]).toEqual([201, 'inventory/a%00b/A1']);
   });
 
   test('L1 a bound token is worth nothing under another key, on any route', async () => {

@@ -56,6 +56,7 @@ describe('RFC 9457 problems', () => {
     ['GET', '/v1/receipts?limit=1&limit=2', 'BAD_REQUEST/INVALID_QUERY'],
     ['GET', '/v1/receipts?colour=red', 'BAD_REQUEST/INVALID_QUERY'],
     ['GET', '/v1/receipts?before=yesterday', 'BAD_REQUEST/INVALID_QUERY'],
+    ['GET', '/v1/catalogs/inventory?after=%00', 'BAD_REQUEST/INVALID_QUERY'],
     ['GET', '/V1/receipts', 'NOT_FOUND/NO_SUCH_ROUTE'],
     ['GET', '/v1/receipts/', 'NOT_FOUND/NO_SUCH_ROUTE'],
     ['DELETE', '/v1/servers', 'NOT_FOUND/NO_SUCH_ROUTE'],
@@ -76,6 +77,7 @@ describe('RFC 9457 problems', () => {
     ['a form', 'kind=subject', 'application/x-www-form-urlencoded', 'WRONG_CONTENT_TYPE'],
     ['another charset', '{}', 'application/json; charset=latin1', 'WRONG_CONTENT_TYPE'],
     ['two megabytes', `"${'x'.repeat(2_000_000)}"`, 'application/json', 'TOO_LARGE'],
+    ['U+0000', '{"kind":"subject","target":"a\\u0000b","reason":"x"}', 'application/json', 'INVALID_BODY'],
     ['no object', '[]', 'application/json', 'INVALID_BODY'],
     ['a member too many', '{"__proto__":{},"kind":"subject"}', 'application/json', 'INVALID_BODY'],
   ])('a body with %s is refused', async (_, body, type, reason) => {
@@ -115,9 +117,13 @@ describe('RFC 9457 problems', () => {
       ],
     });
     const plan = await post('/v1/admissions', '{"nodes":[{"server":"inventory"}]}');
-    expect(
-      (plan.body?.['details'] as { errors: { member: string }[] }).errors.map(({ member }) => member),
-    ).toEqual(['nodes.0.tool', 'nodes.0.generation', 'nodes.0.descriptor']);
+    expect(plan.body?.['details']).toMatchObject({
+      errors: [
+        { member: 'nodes.0.tool' },
+        { member: 'nodes.0.generation' },
+        { member: 'nodes.0.descriptor' },
+      ],
+    });
   });
 });
 
@@ -166,7 +172,7 @@ describe('the program', () => {
 
   test('publishes public keys only', async () => {
     const { body, text } = await ask('/.well-known/jwks.json');
-    expect((body?.['keys'] as object[]).length).toBe(1);
+    expect(body?.['keys']).toHaveLength(1);
     expect(text).not.toContain('"d"');
   });
 

@@ -114,7 +114,8 @@ export const until = async (holds: () => boolean | Promise<boolean>): Promise<vo
   while (!(await holds())) await sleep(15);
 };
 
-export const useDiscovery = (): DiscoveryStack => {
+/** @param inProcess false where a test runs workers of its own as processes */
+export const useDiscovery = ({ inProcess } = { inProcess: true }): DiscoveryStack => {
   const stack = {} as { -readonly [K in keyof DiscoveryStack]: DiscoveryStack[K] };
   const ends: (() => Promise<unknown>)[] = [];
   const closers: (() => Promise<unknown>)[] = [];
@@ -142,6 +143,7 @@ export const useDiscovery = (): DiscoveryStack => {
     ends.push(() => client.connection.close());
     stack.secrets = new Map();
     stack.keys = createKeySet([generateSigningJwk()]);
+    if (!inProcess) return;
     const worker = await createWorker({
       ...queue,
       identity: 'test-worker',

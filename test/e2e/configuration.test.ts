@@ -1,0 +1,100 @@
+/** No configuration ends in a stack trace: each gets a code, the variable or address at fault, and a next step. */
+import { mkdtempSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { genlock } from './genlockProcess.js';
+
+const UNUSED = '127.0.0.1:1';
+let database: TestDatabase;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  env = {
+    GENLOCK_API_DATABASE_URL: database.apiUrl,
+    GENLOCK_OPERATOR_DATABASE_URL: database.operatorUrl,
+    GENLOCK_WORKER_DATABASE_URL: database.workerUrl,
+    TEMPORAL_ADDRESS: inject('temporal').address,
+    GENLOCK_KEYS_FILE: join(mkdtempSync(join(tmpdir(), 'genlock-keys-')), 'keys.json'),
+    GENLOCK_ISSUER_URL: 'http://127.0.0.1:9',
+    GENLOCK_ISSUER_JWKS_URL: 'http://127.0.0.1:9/jwks.json',
+    GENLOCK_TOKEN_AUDIENCE: 'genlock',
+    GENLOCK_PUBLIC_URL: 'http://127.0.0.1:9',
+    GENLOCK_API_PORT: '0',
+  };
+});
+afterAll(() => database.drop());
+
+const changed = (url: string, change: (parsed: URL) => void): string => {
+  const parsed = new URL(url);
+  change(parsed);
+  return parsed.href;
+};
+
+const refused = async (
+  command: 'api' | 'worker' | 'migrate',
+  overrides: Record<string, string>,
+): Promise<string> => {
+  const { code, stderr, stdout } = await genlock([command], { env: { ...env, ...overrides } }).ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain('Next: ');
+  expect(`${stdout}${stderr}`).not.toMatch(/^\s+at .*[:(]/m);
+  expect(`${stdout}${stderr}`).not.toContain('s3cret');
+  return stderr;
+};
+
+describe.each(['api', 'worker'] as const)('genlock %s', (program) => {
+  const variable = program === 'api' ? 'GENLOCK_API_DATABASE_URL' : 'GENLOCK_WORKER_DATABASE_URL';
+  const url = (): string => env[variable] ?? '';
+
+  it('names a missing variable', async () => {
+    const said = await refused(program, { [variable]: '' });
+    expect(said).toContain('CONFIG_INVALID/MISSING_VARIABLE');
+    expect(said).toContain(variable);
+  });
+
+  it('names an invalid variable without repeating its value', async () => {
+    const said = await refused(program, { [variable]: 's3cret' });
+    expect(said).toContain('CONFIG_INVALID/INVALID_VARIABLE');
+    expect(said).toContain(variable);
+  });
+
+  it('names an unreachable database', async () => {
+    const said = await refused(program, { [variable]: changed(url(), (at) => (at.host = UNUSED)) });
+    expect(said).toContain('CONFIG_INVALID/DATABASE_UNREACHABLE');
+    expect(said).toContain(UNUSED);
+  });
+
+  it('says that the database refused the password, and not which it was', async () => {
+    const said = await refused(program, { [variable]: changed(url(), (at) => (at.password = 's3cret')) });
+    expect(said).toContain('CONFIG_INVALID/DATABASE_AUTH');
+  });
+
+  it('names an unreachable Temporal', async () => {
+    const said = await refused(program, { TEMPORAL_ADDRESS: UNUSED });
+    expect(said).toContain('CONFIG_INVALID/TEMPORAL_UNREACHABLE');
+  });
+});
+
+describe('genlock api', () => {
+  it('names a port that is in use', async () => {
+    const server = createServer();
+    const port = await new Promise<number>((done) =>
+      server.listen(0, '127.0.0.1', () => done((server.address() as { port: number }).port)),
+    );
+    const said = await refused('api', { GENLOCK_API_PORT: String(port) });
+    server.close();
+    expect(said).toContain('CONFIG_INVALID/PORT_IN_USE');
+    expect(said).toContain(String(port));
+  });
+});
+
+describe('genlock migrate', () => {
+  it('names an unreachable database', async () => {
+    const said = await refused('migrate', { DATABASE_URL: `postgres://postgres:s3cret@${UNUSED}/postgres` });
+    expect(said).toContain('CONFIG_INVALID/DATABASE_UNREACHABLE');
+  });
+});

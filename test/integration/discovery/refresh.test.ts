@@ -1,0 +1,60 @@
+/** The scheduled refresh: a tick starts the discovery under its fixed id, or finds the one that runs. */
+import { describe, expect, test } from 'vitest';
+import { ensureRefreshSchedule, startDiscovery } from '../../../src/temporal/discoveryControl.js';
+import { discoveryWorkflowId, refreshScheduleId } from '../../../src/workflows/contract.js';
+import { ownKey, until, useDiscovery } from './discoveryStack.js';
+
+const stack = useDiscovery();
+const schedule = (key: ReturnType<typeof ownKey>, seconds: number) =>
+  ensureRefreshSchedule(stack.client, stack.taskQueue, key, seconds);
+const discoveriesOf = (key: ReturnType<typeof ownKey>) =>
+  stack.operator.listDiscoveries(key.tenant, { server: key.server, limit: 100 });
+
+describe('S7 scheduled refresh', () => {
+  test('S7 ticks discover the server and then keep it fresh, without anybody asking', async () => {
+    const inventory = await stack.inventory({ tools: 5 });
+    const key = ownKey();
+    await stack.register(key, inventory.url);
+    await schedule(key, 1);
+    await until(async () => (await discoveriesOf(key)).filter(({ endedAt }) => endedAt !== null).length >= 3);
+    await schedule(key, 0);
+    const done = (await discoveriesOf(key)).filter(({ endedAt }) => endedAt !== null).reverse();
+    expect(done[0]).toMatchObject({ state: 'ELIGIBLE', generation: 1 });
+    expect(done.slice(1).every(({ reason }) => reason === 'UNCHANGED')).toBe(true);
+    expect(await stack.store.active(key)).toMatchObject({ generation: 1 });
+  });
+
+  test('D2 a tick finds the discovery that runs, and is no hint to it', async () => {
+    const inventory = await stack.inventory({ tools: 50 });
+    const key = ownKey();
+    await stack.register(key, inventory.url);
+    inventory.change({ op: 'hold', page: 1 });
+    const { runId } = await startDiscovery(stack.client, stack.taskQueue, key);
+    await until(() => inventory.inventory.pace.waiting === 1);
+    await schedule(key, 1);
+    const handle = stack.client.schedule.getHandle(refreshScheduleId(key));
+    await until(async () => (await handle.describe()).info.recentActions.length >= 2);
+    await schedule(key, 0);
+    inventory.change({ op: 'release' });
+    expect(await stack.outcomeOf(key, runId)).toMatchObject({ state: 'ELIGIBLE' });
+    const { events } = await stack.client.workflow.getHandle(discoveryWorkflowId(key), runId).fetchHistory();
+    expect(events?.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal != null)).toEqual(
+      [],
+    );
+    expect((await discoveriesOf(key)).filter(({ runId: run }) => run === runId)).toHaveLength(1);
+  });
+
+  test('a schedule follows the registration: made, changed, removed, and removed again', async () => {
+    const key = ownKey();
+    const handle = stack.client.schedule.getHandle(refreshScheduleId(key));
+    await schedule(key, 3_600);
+    const every = async () =>
+      (await handle.describe()).spec.intervals?.map((interval) => Number(interval.every) / 1_000);
+    expect(await every()).toEqual([3_600]);
+    await schedule(key, 7_200);
+    expect(await every()).toEqual([7_200]);
+    await schedule(key, 0);
+    await expect(handle.describe()).rejects.toThrow();
+    await schedule(key, 0);
+  });
+});
