@@ -7,7 +7,7 @@
 const PORTS = ['sources', 'policy', 'store'];
 /** Whoever starts and watches workflows; the worker's side is for programs. */
 const TEMPORAL_CLIENT = 'temporal/(?!worker\\b)[^/]+';
-const HTTP = ['express', 'helmet', 'zod', '@asteasolutions/zod-to-openapi', '@scalar/express-api-reference'];
+const HTTP = ['express', 'helmet', 'zod', '@asteasolutions/zod-to-openapi'];
 
 /** @type {Record<string, {ours?: string[], types?: string[], packages?: string[], builtins?: string[]}>} */
 const LAYERS = {

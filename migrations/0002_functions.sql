@@ -356,6 +356,16 @@ begin
     where a.tenant = p_tenant and a.server = p_server and a.audience = p_audience and a.closed_at is null);
 end $$;
 
+-- The id under which the active generation holds a tool of this name: a changed contract has another number.
+create function active_tool_id(p_tenant text, p_server text, p_audience text, p_name text) returns text
+  language plpgsql stable security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  return (select t.tool_id from active_pointer a
+    join candidate_tool t on t.tenant = a.tenant and t.scan = a.scan and t.name = p_name
+    where a.tenant = p_tenant and a.server = p_server and a.audience = p_audience and a.closed_at is null);
+end $$;
+
 -- The active catalog, a slice at a time by tool name (P3).
 create function active_catalog(p_tenant text, p_server text, p_audience text, p_after text, p_limit integer) returns jsonb
   language plpgsql stable security definer set search_path = genlock, pg_temp as $$
@@ -484,6 +494,7 @@ grant execute on function claim_scan(text, jsonb), store_page(text, text, int, i
   issue_contract_versions(text, text), reserve_generation(text, text), promote(text, text, timestamptz, jsonb),
   renew_freshness(text, text, timestamptz), policy_bundle(text, integer) to genlock_worker;
 grant execute on function admission_view(text, text, text), active_tool(text, text, text, text),
+  active_tool_id(text, text, text, text),
   active_catalog(text, text, text, text, integer), active_servers(text, text), policy_bundle(text, integer),
   admit_batch(text, text, jsonb), forget_proofs(text), read_receipts(text, text, text, timestamptz, integer) to genlock_api;
 grant execute on function publish_policy(text, integer, text, text, text, jsonb), register_server(text, jsonb, jsonb, jsonb),

@@ -5,7 +5,7 @@
 import { isUnchanged, judgeContinuity } from '../domain/continuity.js';
 import type { Digest } from '../domain/ids.js';
 import { durationMs, epochMs } from '../domain/ids.js';
-import type { RegisteredServer } from '../domain/server.js';
+import type { CredentialRef, RegisteredServer } from '../domain/server.js';
 import type { SourceRevision } from '../domain/snapshot.js';
 import { contentRoot } from '../proof/contentRoot.js';
 import type { ActiveGeneration, ScanRecord } from '../store/scanStore.js';
@@ -43,6 +43,7 @@ export const checkContract =
 
         const continuity = judgeContinuity(active, {
           ...candidate,
+          sameCredential: active === null || isSameCredential(active.credential, record.credential),
           identityAnnounced: isAnnounced(server, record, active),
         });
         if (continuity.kind === 'held') return stopOf(continuity.reason, continuity.evidence);
@@ -68,6 +69,9 @@ const isAnnounced = (
   const sameEndpoint = sourceEvidence?.['endpoint'] === active?.sourceEvidence?.['endpoint'];
   return spki != null && sameEndpoint && trust.spkiPins.includes(spki);
 };
+
+const isSameCredential = (a: CredentialRef, b: CredentialRef): boolean =>
+  a.kind === 'reference' && b.kind === 'reference' ? a.reference === b.reference : a.kind === b.kind;
 
 const renew = async (
   deps: ActivityDeps,

@@ -9,7 +9,7 @@ const STYLE = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); --soft: color-mix(in srgb, currentColor 6%, transparent); }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 2rem 1rem 6rem; }
 h1 { margin: 0; } h2 { margin: 3rem 0 .5rem; border-bottom: 1px solid var(--line); }
-nav ul { columns: 16rem; padding: 0; list-style: none; } nav a { text-decoration: none; }
+nav ul { columns: 20rem; padding: 0; list-style: none; font-size: .85rem; overflow-wrap: anywhere; } nav a { text-decoration: none; }
 section { margin: 1.5rem 0; padding: 1rem; border: 1px solid var(--line); border-radius: .5rem; overflow-wrap: anywhere; }
 section h3 { margin: 0 0 .5rem; font: 600 1rem ui-monospace, monospace; }
 .method { text-transform: uppercase; padding: .1rem .5rem; border-radius: .3rem; background: var(--soft); }
@@ -67,7 +67,7 @@ const section = ({ method, path, operation }: Entry): string => `
 <section id="${escaped(operation.operationId ?? '')}">
 <h3><span class="method">${method}</span> ${escaped(path)}</h3>
 <p><strong>${escaped(operation.summary ?? '')}</strong></p>
-${operation.description === undefined ? '' : `<p>${escaped(operation.description)}</p>`}
+${operation.description === undefined ? '' : `<p>${prose(operation.description)}</p>`}
 ${parameters(operation)}
 ${body(operation)}
 ${Object.entries(operation.responses ?? {})
@@ -93,7 +93,7 @@ const body = ({ requestBody }: Operation): string =>
 
 const response = (status: string, answer: NonNullable<Operation['responses']>[string]): string => {
   const content = 'content' in answer ? schemas(answer.content ?? {}) : '';
-  const title = `<code>${escaped(status)}</code> ${escaped('description' in answer ? answer.description : '')}`;
+  const title = `<code>${escaped(status)}</code> ${prose('description' in answer ? answer.description : '')}`;
   return content === '' ? `<p>${title}</p>` : `<details><summary>${title}</summary>${content}</details>`;
 };
 
@@ -108,6 +108,9 @@ const pretty = (schema: unknown): string =>
     /&quot;#\/components\/schemas\/([A-Za-z0-9_]+)&quot;/g,
     '<a href="#schema-$1">$1</a>',
   )}</pre>`;
+
+/** OpenAPI descriptions are Markdown; ours use its code spans and nothing else. */
+const prose = (text: string): string => escaped(text).replace(/`([^`]*)`/g, '<code>$1</code>');
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',

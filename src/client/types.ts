@@ -209,6 +209,13 @@ export interface DiscoveryDetail extends Discovery {
     readonly fetchedAt: string;
     readonly last: boolean;
   }[];
+  readonly freshness: {
+    readonly schema: string;
+    readonly snapshot: string;
+    readonly revision: JsonValue;
+    readonly verifiedAt: string;
+    readonly expires: string;
+  } | null;
   readonly toolFindings: readonly {
     readonly name: string;
     readonly status: string;

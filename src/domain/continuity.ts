@@ -20,6 +20,8 @@ interface Proposed {
   readonly identity: Digest;
   readonly revision: SourceRevision;
   readonly contentRoot: Digest;
+  /** Whether it was scanned with the credential of the accepted one: another one may see another list. */
+  readonly sameCredential: boolean;
   /** Whether the trust configuration lists the candidate's identity in advance. */
   readonly identityAnnounced: boolean;
 }
@@ -48,13 +50,14 @@ export const judgeContinuity = (accepted: Accepted | null, proposed: Proposed): 
       : held('IDENTITY_CHANGED', { accepted: accepted.identity, proposed: proposed.identity });
   }
   const evidence = { accepted: accepted.revision, proposed: proposed.revision };
-  const sameContent = accepted.contentRoot === proposed.contentRoot;
+  // D9: only what the same credential sees twice at one revision contradicts itself.
+  const agrees = accepted.contentRoot === proposed.contentRoot || !proposed.sameCredential;
   if (accepted.revision.binding === 'SNAPSHOT_TOKEN' || proposed.revision.binding === 'SNAPSHOT_TOKEN') {
     const sameToken =
       accepted.revision.binding === 'SNAPSHOT_TOKEN' &&
       proposed.revision.binding === 'SNAPSHOT_TOKEN' &&
       accepted.revision.value.token === proposed.revision.value.token;
-    return sameToken && !sameContent ? held('EQUIVOCATION', evidence) : { kind: 'follows' };
+    return sameToken && !agrees ? held('EQUIVOCATION', evidence) : { kind: 'follows' };
   }
   const order = compareCounters(accepted.revision.value, proposed.revision.value);
   switch (order) {
@@ -63,7 +66,7 @@ export const judgeContinuity = (accepted: Accepted | null, proposed: Proposed): 
     case 'older':
       return held('ROLLBACK', evidence);
     case 'same':
-      return sameContent ? { kind: 'follows' } : held('EQUIVOCATION', evidence);
+      return agrees ? { kind: 'follows' } : held('EQUIVOCATION', evidence);
     case 'newer':
       return proposed.revision.value.counter - accepted.revision.value.counter > MAX_REVISION_JUMP
         ? held('FAST_FORWARD', evidence)

@@ -75,6 +75,8 @@ export interface DecisionFacts {
     readonly effectClass: EffectClass;
     readonly verdict: ToolVerdict;
   } | null;
+  /** Where that is null: the id under which it holds a tool of that name, another contract version. */
+  readonly currentId: ToolId | null;
   readonly policy: PolicyFacts;
   /** Pure, and asked at most once: checking arguments is by far the dearest check, and the last. */
   readonly checkArguments: () => ArgumentsOutcome;
@@ -106,7 +108,7 @@ export const decide = (facts: DecisionFacts): Decision => {
   const { active, tool, node } = facts;
   // Both were checked above; said again here for the compiler, and refusing is the safe reading.
   if (active === null) return refused('INCOMPLETE_DISCOVERY', 'NO_ACTIVE_GENERATION');
-  if (tool === null) return missingTool(node, active.generation);
+  if (tool === null) return missingTool(facts, active.generation);
 
   const stopped = refuseTool(facts, tool, active.generation) ?? refuseRevoked(facts, tool.name);
   if (stopped !== null) return stopped;
@@ -179,11 +181,16 @@ const withoutGeneration = (latest: DecisionFacts['latestScan']): Refused => {
   }
 };
 
-/** A tool that the plan's own generation never held is unknown; one that a later generation lacks was removed. */
-const missingTool = (node: PlanNode, activeGeneration: number): Refused =>
-  node.generation === activeGeneration
-    ? refused('NOT_FOUND', 'NO_SUCH_TOOL', { activeGeneration })
-    : refused('STALE_CATALOG', 'TOOL_REMOVED', { activeGeneration });
+/**
+ * A tool that the plan's own generation never held is unknown. One that a later generation lacks was removed, or its
+ * contract changed and it has a new number.
+ */
+const missingTool = ({ node, currentId }: DecisionFacts, activeGeneration: number): Refused => {
+  if (node.generation === activeGeneration) return refused('NOT_FOUND', 'NO_SUCH_TOOL', { activeGeneration });
+  return currentId === null
+    ? refused('STALE_CATALOG', 'TOOL_REMOVED', { activeGeneration })
+    : refused('STALE_CATALOG', 'DESCRIPTOR_CHANGED', { activeGeneration, activeTool: currentId });
+};
 
 const refuseTool = (
   { node }: DecisionFacts,

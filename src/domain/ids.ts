@@ -72,5 +72,8 @@ export const parseToolId = (text: string): ToolId =>
 export const toolId = (namespace: Namespace, name: string, contractVersion: number): ToolId =>
   `${namespace}.${name}@${contractVersion}` as ToolId;
 
+/** The server's own name of a tool: what stands between namespace and contract version. */
+export const toolName = (id: ToolId): string => id.slice(id.indexOf('.') + 1, id.lastIndexOf('@'));
+
 export const epochMs = (ms: number): EpochMs => ms as EpochMs;
 export const durationMs = (ms: number): DurationMs => ms as DurationMs;

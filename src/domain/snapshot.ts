@@ -42,7 +42,6 @@ export const REVISION_BINDINGS = [
   'GATEWAY_ISSUED',
   'MANIFEST_COMPARED',
 ] as const;
-export type RevisionBinding = SourceRevision['binding'];
 
 /** One page of the scan, as evidence. Cursors stand as digests: they can be secrets of a session. */
 export interface SnapshotPage {

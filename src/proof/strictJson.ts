@@ -7,8 +7,8 @@ import { decodeUtf8 } from './decodeUtf8.js';
 import { StrictJsonError } from './strictJsonError.js';
 import { type ScanResult, scanStrict } from './strictScan.js';
 
-export { StrictJsonError, type StrictJsonReason } from './strictJsonError.js';
-export type { InexactNumber, Span } from './strictScan.js';
+export { StrictJsonError } from './strictJsonError.js';
+export type { InexactNumber } from './strictScan.js';
 
 export interface StrictLimits {
   /** Deepest nesting of arrays and objects. */

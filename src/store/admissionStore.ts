@@ -122,6 +122,8 @@ export interface AdmissionStore {
     audience: AudienceClass,
     tool: ToolId,
   ): Promise<(ActiveTool & { readonly snapshot: Digest; readonly generation: number }) | null>;
+  /** The id that the active generation has for a tool of this name; null where it has none. */
+  toolId(tenant: TenantId, server: ServerName, audience: AudienceClass, name: string): Promise<ToolId | null>;
   catalog(
     tenant: TenantId,
     server: ServerName,

@@ -3,7 +3,7 @@ import type { CandidateState, Evidence } from '../domain/generation.js';
 import type { AudienceClass, Digest, ServerName, TenantId } from '../domain/ids.js';
 import type { ReceiptRow } from '../domain/receiptRow.js';
 import type { RegisteredServer, ServerRegistration } from '../domain/server.js';
-import type { SourceRevision } from '../domain/snapshot.js';
+import type { CatalogFreshness, SourceRevision } from '../domain/snapshot.js';
 import type { ReceiptQuery, RevocationKind, StoredReceipt } from './admissionStore.js';
 
 export interface RevocationRecord {
@@ -50,6 +50,8 @@ export interface DiscoveryDetail extends DiscoverySummary {
     readonly fetchedAt: string;
     readonly last: boolean;
   }[];
+  /** S7: of a scan that was promoted, or that found nothing changed. */
+  readonly freshness: CatalogFreshness | null;
   readonly toolFindings: readonly {
     readonly name: string;
     readonly status: string;

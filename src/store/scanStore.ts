@@ -93,6 +93,7 @@ export interface ActiveGeneration {
   readonly contentRoot: Digest;
   readonly expires: EpochMs;
   readonly sourceEvidence: Evidence | null;
+  readonly credential: CredentialRef;
 }
 
 export type PromoteOutcome =

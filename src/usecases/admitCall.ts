@@ -17,7 +17,7 @@ import { type Call, createJudge, type Judged } from './judgeCall.js';
 import type { Policies } from './policies.js';
 
 export interface AdmitDeps extends RecordDeps {
-  readonly store: Pick<AdmissionStore, 'view' | 'tool' | 'commitDecisions' | 'forgetProofs'>;
+  readonly store: Pick<AdmissionStore, 'view' | 'tool' | 'toolId' | 'commitDecisions' | 'forgetProofs'>;
   readonly policies: Policies;
   readonly requireBoundTokens: boolean;
   readonly metrics: AdmissionMetrics;

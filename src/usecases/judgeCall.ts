@@ -3,7 +3,15 @@
  * holds only under the fence of its view, which the commit compares.
  */
 import { type Decision, decide, type PlanNode, type PolicyFacts } from '../domain/decision.js';
-import type { AudienceClass, Digest, EpochMs, ServerName, TenantId } from '../domain/ids.js';
+import {
+  type AudienceClass,
+  type Digest,
+  type EpochMs,
+  type ServerName,
+  type TenantId,
+  type ToolId,
+  toolName,
+} from '../domain/ids.js';
 import type { VerifiedCaller } from '../keys/callerToken.js';
 import type { Classification, CompiledPolicy } from '../policy/port.js';
 import type { ActiveTool, AdmissionStore, AdmissionView } from '../store/admissionStore.js';
@@ -35,7 +43,7 @@ export interface Judged {
 export type JudgeCall = (call: Call, fresh: boolean) => Promise<Judged>;
 
 export interface JudgeDeps {
-  readonly store: Pick<AdmissionStore, 'view' | 'tool'>;
+  readonly store: Pick<AdmissionStore, 'view' | 'tool' | 'toolId'>;
   readonly policies: Policies;
   readonly now: () => EpochMs;
   readonly requireBoundTokens: boolean;
@@ -67,6 +75,7 @@ export const createJudge = (deps: JudgeDeps): JudgeCall => {
       latestScan: view.latestScan,
       revocations: view.revocations,
       tool,
+      currentId: tool === null ? await currentId(deps.store, call, scope) : null,
       policy: await policyFacts(deps.policies, call, scope, tool, classification),
       checkArguments: () =>
         tool === null
@@ -97,6 +106,16 @@ const resolve = async (
   // Moved once more: refused under a fence that has moved too, hence decided again.
   return { scope: again, tool: found === 'moved' ? null : found };
 };
+
+/** Asked only where the call is refused already, to say why. */
+const currentId = async (
+  store: JudgeDeps['store'],
+  call: Call,
+  scope: CallerScope,
+): Promise<ToolId | null> =>
+  scope.audience === null || scope.view.active === null
+    ? null
+    : store.toolId(call.caller.tenant, call.server, scope.audience, toolName(call.node.tool));
 
 const toolReader = (store: JudgeDeps['store']): ReadTool => {
   const tools = createTenantCache<ActiveTool>(TOOLS_KEPT);

@@ -61,6 +61,10 @@ const detail = discovery
         last: z.boolean(),
       }),
     ),
+    /** S7 */
+    freshness: z
+      .object({ schema: text, snapshot: text, revision: jsonValue, verifiedAt: isoTime, expires: isoTime })
+      .nullable(),
     toolFindings: z.array(z.object({ name: text, status: text, findings: jsonValue })),
   })
   .openapi('DiscoveryDetail');

@@ -26,7 +26,7 @@ export const generationPart = (pool: pg.Pool): GenerationPart => ({
       const rows = await query(
         client,
         `select a.generation, a.identity, a.scan, a.version::float8 as version, a.policy_epoch, a.trust_version, a.revision,
-           a.content_root, g.expires, s.source_evidence
+           a.content_root, g.expires, s.source_evidence, s.credential
            from active_pointer a
            join generation g on g.tenant = a.tenant and g.scan = a.scan
            join scan s on s.tenant = a.tenant and s.id = a.scan
@@ -46,6 +46,7 @@ export const generationPart = (pool: pg.Pool): GenerationPart => ({
         contentRoot: row['content_root'],
         expires: time(row['expires']),
         sourceEvidence: row['source_evidence'],
+        credential: row['credential'],
       } as ActiveGeneration;
     }),
 

@@ -1,5 +1,6 @@
 /** Admission and catalog reads, as the role that owns nothing: functions only, each one round trip (P3). */
 import type pg from 'pg';
+import type { ToolId } from '../../domain/ids.js';
 import type {
   ActiveServer,
   ActiveTool,
@@ -41,6 +42,8 @@ export const createAdmissionStore = (pool: pg.Pool): AdmissionStore => ({
       'active_tool($1, $2, $3, $4)',
       [tenant, server, audience, tool],
     ),
+  toolId: (tenant, server, audience, name) =>
+    one<ToolId>(pool, 'active_tool_id($1, $2, $3, $4)', [tenant, server, audience, name]),
   catalog: (tenant, server, audience, { after, limit }) =>
     one<CatalogSlice>(pool, 'active_catalog($1, $2, $3, $4, $5)', [tenant, server, audience, after, limit]),
   servers: async (tenant, audience) =>

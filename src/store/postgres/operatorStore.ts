@@ -5,7 +5,7 @@ import type { DiscoveryDetail, DiscoverySummary, OperatorStore } from '../operat
 import { readPolicyBundle } from './activePointer.js';
 import { readReceipts } from './admissionStore.js';
 import { isSqlState, query, type Row, withTenant } from './pool.js';
-import { iso, isoOrNull, registeredServer, SERVER_COLUMNS } from './rows.js';
+import { freshnessRecord, iso, isoOrNull, registeredServer, SERVER_COLUMNS } from './rows.js';
 
 const SUMMARY = `s.id, s.server, s.audience, s.workflow_id, s.run_id, s.round, s.state, s.reason, g.generation,
   (select count(*)::int from page p where p.tenant = s.tenant and p.scan = s.id) as pages,
@@ -153,6 +153,11 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
            from page where tenant = $1 and scan = $2 order by n`,
         [tenant, scan],
       );
+      const freshness = await query(
+        client,
+        'select snapshot, revision, verified_at, expires from freshness where tenant = $1 and scan = $2',
+        [tenant, scan],
+      );
       const findings = await query(
         client,
         `select name, verdict->>'status' as status, verdict->'findings' as findings from candidate_tool
@@ -178,6 +183,7 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
           fetchedAt: iso(page['fetched_at']),
           last: page['last'],
         })),
+        freshness: freshness.map(freshnessRecord)[0] ?? null,
         toolFindings: findings.map((finding) => ({
           name: finding['name'],
           status: finding['status'],

@@ -2,6 +2,7 @@
 import type { Digest, EpochMs } from '../../domain/ids.js';
 import { epochMs } from '../../domain/ids.js';
 import type { RegisteredServer } from '../../domain/server.js';
+import { type CatalogFreshness, FRESHNESS_SCHEMA } from '../../domain/snapshot.js';
 import type { PageRecord, ScanRecord } from '../scanStore.js';
 import type { Row } from './pool.js';
 
@@ -9,6 +10,14 @@ export const time = (value: unknown): EpochMs => epochMs((value as Date).getTime
 export const timeOrNull = (value: unknown): EpochMs | null => (value === null ? null : time(value));
 export const iso = (value: unknown): string => (value as Date).toISOString();
 export const isoOrNull = (value: unknown): string | null => (value === null ? null : iso(value));
+
+export const freshnessRecord = (row: Row): CatalogFreshness => ({
+  schema: FRESHNESS_SCHEMA,
+  snapshot: row['snapshot'] as Digest,
+  revision: row['revision'] as CatalogFreshness['revision'],
+  verifiedAt: iso(row['verified_at']),
+  expires: iso(row['expires']),
+});
 
 export const SCAN_COLUMNS = `tenant, id, server, audience, round, state, policy_epoch, trust_version,
   base_pointer_version::float8 as base_pointer_version, protocol, source_evidence, identity, revision, page_root,

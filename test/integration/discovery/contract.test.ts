@@ -175,6 +175,18 @@ describe('D9 what may follow', () => {
     }
   });
 
+  test.concurrent('D9 S6 another credential of the audience may see another list at the same revision', async () => {
+    const { key, state, server } = await bentServer({ pages: [tools(3)], revision: at(7) });
+    await stack.discover(key);
+    stack.secrets.set('OTHER_LIST', 'another-token');
+    const reference = { kind: 'reference', reference: 'env:OTHER_LIST' } as const;
+    await stack.register(key, server.url, { audiences: { [key.audience]: reference } });
+    state.list = { pages: [tools(4)], revision: at(7) };
+    expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE', generation: 2, tools: 4 });
+    state.list = { pages: [tools(5)], revision: at(7) };
+    await expectHeld(key, 'EQUIVOCATION', {});
+  });
+
   test.concurrent('D9 another incarnation and an absurd jump are held', async () => {
     const { key, state } = await bentServer({ pages: [tools(3)], revision: at(7) });
     await stack.discover(key);

@@ -257,6 +257,28 @@ describe('changes while a scan runs', () => {
     inventory.change({ op: 'release' });
   });
 
+  test('P2 a cancellation that comes while the promotion commits does not deny what was promoted', async () => {
+    const key = ownKey();
+    const { inventory, runId } = await midScan(key);
+    const blocker = await stack.admin.connect();
+    const lock = [key.tenant, key.server];
+    await blocker.query('select pg_advisory_lock(genlock.lock_key($1, $2))', lock);
+    try {
+      inventory.change({ op: 'release' });
+      const waits =
+        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%promote(%'";
+      await until(async () => (await blocker.query(waits)).rowCount === 1);
+      expect(await cancelDiscovery(stack.client, key)).toBe(true);
+    } finally {
+      await blocker.query('select pg_advisory_unlock(genlock.lock_key($1, $2))', lock);
+      blocker.release();
+    }
+    const outcome = await stack.outcomeOf(key, runId);
+    const shown = await stack.operator.readDiscovery(key.tenant, outcome.scan);
+    expect([outcome.state, outcome.reason]).toEqual([shown?.state, shown?.reason]);
+    expect(await stack.store.active(key)).toMatchObject({ generation: outcome.generation });
+  });
+
   test('a second start finds the run that is under way', async () => {
     const key = ownKey();
     const { inventory, runId } = await midScan(key);

@@ -16,13 +16,14 @@ const token = (text: string): SourceRevision => ({ binding: 'SNAPSHOT_TOKEN', va
 const accepted = { identity: IDENTITY, revision: counter(7), contentRoot: CONTENT };
 const judge = (
   revision: SourceRevision,
-  more: { identity?: Digest; contentRoot?: Digest; announced?: boolean } = {},
+  more: { identity?: Digest; contentRoot?: Digest; announced?: boolean; sameCredential?: boolean } = {},
   before: typeof accepted | { identity: Digest; revision: SourceRevision; contentRoot: Digest } = accepted,
 ) => {
   const verdict = judgeContinuity(before, {
     identity: more.identity ?? IDENTITY,
     revision,
     contentRoot: more.contentRoot ?? CHANGED,
+    sameCredential: more.sameCredential ?? true,
     identityAnnounced: more.announced ?? false,
   });
   return verdict.kind === 'held' ? verdict.reason : verdict.kind;
@@ -30,7 +31,7 @@ const judge = (
 
 describe('D9 revisions of one source', () => {
   test('D9 the first generation follows nothing', () => {
-    const proposed = { ...accepted, identityAnnounced: false };
+    const proposed = { ...accepted, sameCredential: true, identityAnnounced: false };
     expect(judgeContinuity(null, proposed)).toEqual({ kind: 'follows' });
   });
 
@@ -42,6 +43,14 @@ describe('D9 revisions of one source', () => {
   test('D9 the same counter with other content is an EQUIVOCATION, with the same content it follows', () => {
     expect(judge(counter(7))).toBe('EQUIVOCATION');
     expect(judge(counter(7), { contentRoot: CONTENT })).toBe('follows');
+  });
+
+  test('D9 what another credential sees at the same revision is no EQUIVOCATION, but a rollback stays one', () => {
+    expect(judge(counter(7), { sameCredential: false })).toBe('follows');
+    expect(judge(token('t'), { sameCredential: false }, { ...accepted, revision: token('t') })).toBe(
+      'follows',
+    );
+    expect(judge(counter(6), { sameCredential: false })).toBe('ROLLBACK');
   });
 
   test('D9 an absurd jump is a FAST_FORWARD', () => {
@@ -68,6 +77,7 @@ describe('D9 revisions of one source', () => {
     const verdict = judgeContinuity(accepted, {
       ...accepted,
       revision: counter(6),
+      sameCredential: true,
       identityAnnounced: false,
     });
     expect(verdict).toEqual({

@@ -25,6 +25,7 @@ const facts = (more: Partial<DecisionFacts> = {}): DecisionFacts => ({
   latestScan: { state: 'ELIGIBLE', reason: 'PROMOTED' },
   revocations: [],
   tool: { name: 'reserve', descriptor, effectClass: 'RESERVATION', verdict: { status: 'OK', findings: [] } },
+  currentId: null,
   policy: {
     autonomous: { allowed: true, policyIds: ['p1'] },
     withConfirmation: false,
@@ -139,6 +140,10 @@ describe('refused', () => {
     ],
     ['STALE_CATALOG/GENERATION_EXPIRED', active({ freshUntil: epochMs(Number.NaN) })],
     ['STALE_CATALOG/TOOL_REMOVED', { ...node({ generation: 1 }), tool: null }],
+    [
+      'STALE_CATALOG/DESCRIPTOR_CHANGED',
+      { ...node({ generation: 1 }), tool: null, currentId: parseToolId('inventory.reserve@2') },
+    ],
     ['NOT_FOUND/NO_SUCH_TOOL', { tool: null }],
     ['POLICY_REVOKED/REVOKED_TOOL', { revocations: [{ kind: 'tool-id', target: 'inventory.reserve@1' }] }],
     ['POLICY_REVOKED/REVOKED_SERVER', { revocations: [{ kind: 'server', target: 'inventory' }] }],
