@@ -5,6 +5,8 @@ const services = { globalSetup: ['test/support/globalSetup.ts'], testTimeout: 60
 
 export default defineConfig({
   test: {
+    // Most of the time of the service suites is waiting: for a heartbeat to be missed, for a server to start.
+    maxWorkers: 4,
     projects: [
       {
         test: { name: 'unit', include: ['test/unit/**/*.test.ts'], sequence: { groupOrder: 0 } },
@@ -26,13 +28,12 @@ export default defineConfig({
         },
       },
       {
-        // These start and kill processes of their own: one file at a time.
+        // These start and kill processes of their own.
         test: {
           ...services,
           name: 'e2e',
           globalSetup: ['test/support/buildDist.ts', ...services.globalSetup],
           include: ['test/e2e/**/*.test.ts'],
-          fileParallelism: false,
           testTimeout: 180_000,
           sequence: { groupOrder: 2 },
         },

@@ -505,7 +505,7 @@ describe('revocations and epochs', () => {
 
     expect(await problemOf(manager.client.admit(node('reserve')))).toMatchObject({
       code: 'STALE_CATALOG',
-      reason: 'TOOL_REMOVED',
+      reason: 'DESCRIPTOR_CHANGED',
       details: { activeGeneration: second.generation },
     });
     const compatible = await manager.client.admit(node('count'));

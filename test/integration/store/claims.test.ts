@@ -64,17 +64,27 @@ describe('D6 claims', () => {
     });
   });
 
-  test('D6 a takeover during the insert of a page sees that page, or the page is not there', async () => {
+  test('D6 a page that is stored during an open takeover waits for it, and is not there', async () => {
     const claim = claimOf(key);
     await claimed(fixture, claim);
-    for (let attempt = 1; attempt <= 20; attempt++) {
-      const page = pageOf(attempt, [`t${attempt}`]);
-      const [stored] = await Promise.all([
-        fixture.store.storePage(ACME, at(claim.id, 0, attempt), page, RAW),
-        claimed(fixture, { ...claim, attempt: attempt + 1 }),
-      ]);
-      const seen = await fixture.store.pages(ACME, claim.id);
-      expect(seen.some(({ n }) => n === attempt)).toBe(stored);
+    const taker = await fixture.worker.connect();
+    let settled = false;
+    try {
+      await taker.query('begin');
+      const next = { ...claim, server: key.server, audience: key.audience, attempt: 2 };
+      const facts = { workflow_id: claim.workflowId, run_id: claim.runId, ...next };
+      expect((await taker.query('select id from claim_scan($1, $2)', [ACME, facts])).rowCount).toBe(1);
+      const stored = fixture.store.storePage(ACME, at(claim.id, 0, 1), pageOf(0, ['a']), RAW).finally(() => {
+        settled = true;
+      });
+      const waits =
+        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%store_page(%'";
+      while (!settled && (await fixture.admin.query(waits)).rowCount === 0);
+      await taker.query('commit');
+      expect(await stored).toBe(false);
+      expect(await fixture.store.pages(ACME, claim.id)).toEqual([]);
+    } finally {
+      taker.release();
     }
   });
 
