@@ -2,7 +2,6 @@
  * A stack of its own on fresh state, with one tenant and its policy: what discovery benchmarks and screenshots have in
  * common. Registrations are written by the operator's own store, as the API would.
  */
-import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +17,6 @@ import {
   parseTenantId,
   type TenantId,
 } from '../src/domain/ids.js';
-import type { ReceiptRow } from '../src/domain/receiptRow.js';
 import { DEFAULT_SCAN_LIMITS } from '../src/domain/scanLimits.js';
 import {
   DEFAULT_CONTRACT,
@@ -32,6 +30,7 @@ import { readBundle } from '../src/policy/readBundle.js';
 import { createOperatorStore } from '../src/store/postgres/operatorStore.js';
 import { createPool } from '../src/store/postgres/pool.js';
 import { connectTemporal } from '../src/temporal/connect.js';
+import { unsignedReceipt } from '../test/support/receiptRows.js';
 
 export const TENANT = 'acme';
 export const AUDIENCE = 'warehouse.policy-1';
@@ -83,7 +82,7 @@ export const startDiscoveryStack = async (log: (line: string) => void): Promise<
       scratch: folder.dir,
       register: async (name, url) => {
         const registration = registrationOf(name, url);
-        await operator.registerServer(tenant, registration, receipt());
+        await operator.registerServer(tenant, registration, unsignedReceipt());
         return { tenant, server: registration.name, audience: parseAudienceClass(AUDIENCE) };
       },
       stop,
@@ -97,7 +96,7 @@ export const startDiscoveryStack = async (log: (line: string) => void): Promise<
 const publish = async (operator: ReturnType<typeof createOperatorStore>, tenant: TenantId): Promise<void> => {
   const bundle = await readBundle(join(packageRoot(), 'examples', 'policy'));
   const text = JSON.stringify(bundle);
-  await operator.publishPolicy(tenant, 0, { text, digest: bundleDigest(bundle) }, 'bench', receipt());
+  await operator.publishPolicy(tenant, 0, { text, digest: bundleDigest(bundle) }, 'bench', unsignedReceipt());
 };
 
 const registrationOf = (name: string, url: string): ServerRegistration => ({
@@ -110,28 +109,4 @@ const registrationOf = (name: string, url: string): ServerRegistration => ({
   freshness: DEFAULT_FRESHNESS,
   refreshSeconds: 0,
   audiences: { [parseAudienceClass(AUDIENCE)]: { kind: 'none' } },
-});
-
-/** The journal entry of an operator's change. Nothing here reads it again, so it is not signed. */
-const receipt = (): ReceiptRow => ({
-  id: randomUUID(),
-  kind: 'operator',
-  subject: 'bench',
-  server: null,
-  identity: null,
-  audience: null,
-  generation: null,
-  page_root: null,
-  tool_id: null,
-  descriptor: null,
-  policy_epoch: null,
-  fence: null,
-  decision: 'APPLIED',
-  code: null,
-  reason: null,
-  lease: null,
-  args_digest: null,
-  resource: null,
-  credential: null,
-  jws: 'unsigned',
 });

@@ -9,7 +9,13 @@ import { ProofError } from './proofError.js';
 /** How a server is reached. */
 export type Endpoint =
   | { readonly transport: 'http'; readonly url: string }
-  | { readonly transport: 'stdio'; readonly command: string; readonly args: readonly string[] }
+  | {
+      readonly transport: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      /** null where the worker's own folder is used. */
+      readonly cwd: string | null;
+    }
   | { readonly transport: 'managed'; readonly manifest: string };
 
 /**
@@ -22,7 +28,12 @@ export const endpointDigest = (endpoint: Endpoint): Digest => {
     case 'http':
       return digestJson({ transport: 'http', url: normalizeUrl(endpoint.url) });
     case 'stdio':
-      return digestJson({ transport: 'stdio', command: endpoint.command, args: [...endpoint.args] });
+      return digestJson({
+        transport: 'stdio',
+        command: endpoint.command,
+        args: [...endpoint.args],
+        cwd: endpoint.cwd,
+      });
     case 'managed':
       return digestJson({ transport: 'managed', manifest: endpoint.manifest });
   }

@@ -11,11 +11,11 @@ import {
   toolId,
 } from '../../../src/domain/ids.js';
 import type { JsonObject, JsonValue } from '../../../src/domain/json.js';
-import type { ReceiptRow } from '../../../src/domain/receiptRow.js';
 import { contractDigest, hintsDigest, textDigest } from '../../../src/proof/contract.js';
 import { digestJson, sha256Bytes } from '../../../src/proof/digest.js';
 import type { ScanStore } from '../../../src/store/scanStore.js';
 import { checkDescriptor, DEFAULT_CONTRACT_POLICY } from '../../../src/validation/checkDescriptor.js';
+import { unsignedReceipt } from '../../support/receiptRows.js';
 import { AUDIENCE } from './apiFixture.js';
 
 export const IDENTITY = sha256Bytes('identity');
@@ -126,7 +126,7 @@ export const promoteTools = async (store: ScanStore, wishes: GenerationWishes) =
     tenant,
     id,
     epochMs(Date.now() + (wishes.freshFor ?? 3_600_000)),
-    receipt(),
+    unsignedReceipt({ kind: 'catalog', decision: 'PROMOTED' }),
   );
   if (outcome.outcome !== 'promoted') throw new Error(`not promoted: ${JSON.stringify(outcome)}`);
   return {
@@ -170,27 +170,3 @@ export const endScan = async (
   });
   return id;
 };
-
-/** Nothing here reads it again, so it is not signed. */
-const receipt = (): ReceiptRow => ({
-  id: randomUUID(),
-  kind: 'catalog',
-  subject: 'genlock',
-  server: null,
-  identity: null,
-  audience: null,
-  generation: null,
-  page_root: null,
-  tool_id: null,
-  descriptor: null,
-  policy_epoch: null,
-  fence: null,
-  decision: 'PROMOTED',
-  code: null,
-  reason: null,
-  lease: null,
-  args_digest: null,
-  resource: null,
-  credential: null,
-  jws: 'e30.e30.e30',
-});

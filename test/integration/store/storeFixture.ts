@@ -28,6 +28,7 @@ import { createPool } from '../../../src/store/postgres/pool.js';
 import { createScanStore } from '../../../src/store/postgres/scanStore.js';
 import type { PageRecord, ScanClaim, ScanRecord, ScanStore } from '../../../src/store/scanStore.js';
 import { cloneDatabase, type TestDatabase } from '../../support/database.js';
+import { unsignedReceipt } from '../../support/receiptRows.js';
 
 export const ACME = parseTenantId('acme');
 export const GLOBEX = parseTenantId('globex');
@@ -60,28 +61,8 @@ export const registration = (more: Partial<ServerRegistration> = {}): ServerRegi
   ...more,
 });
 
-export const receipt = (kind: ReceiptRow['kind'] = 'operator', id: string = randomUUID()): ReceiptRow => ({
-  id,
-  kind,
-  subject: 'tester',
-  server: null,
-  identity: null,
-  audience: null,
-  generation: null,
-  page_root: null,
-  tool_id: null,
-  descriptor: null,
-  policy_epoch: null,
-  fence: null,
-  decision: 'APPLIED',
-  code: null,
-  reason: null,
-  lease: null,
-  args_digest: null,
-  resource: null,
-  credential: null,
-  jws: 'e30.e30.e30',
-});
+export const receipt = (kind: ReceiptRow['kind'] = 'operator', id: string = randomUUID()): ReceiptRow =>
+  unsignedReceipt({ kind, id });
 
 export interface StoreFixture {
   readonly database: TestDatabase;

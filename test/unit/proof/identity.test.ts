@@ -32,7 +32,7 @@ describe('S1 endpoint digest', () => {
 
   test('a command is digested word by word', () => {
     const stdio = (command: string, ...args: string[]) =>
-      endpointDigest({ transport: 'stdio', command, args });
+      endpointDigest({ transport: 'stdio', command, args, cwd: null });
     expect(stdio('node', 'a b')).not.toBe(stdio('node', 'a', 'b'));
     expect(stdio('node a')).not.toBe(stdio('node', 'a'));
   });

@@ -1,7 +1,7 @@
 /** Connects to an MCP 2025-11-25 server over Streamable HTTP. */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { sha256Bytes } from '../../../proof/digest.js';
+import { endpointDigest } from '../../../proof/identity.js';
 import { createBoundedHttp, type WireEvidence } from '../../boundedHttp.js';
 import { type HttpTarget, type SourceConnection, SourceFault } from '../../source.js';
 import { ExchangeTap } from '../exchange.js';
@@ -28,6 +28,7 @@ const parseEndpoint = (text: string): URL => {
 /** @throws SourceFault; or `signal.reason` where the caller aborted */
 export const connectHttp = async (target: HttpTarget, signal: AbortSignal): Promise<SourceConnection> => {
   const url = parseEndpoint(target.url);
+  const endpoint = endpointDigest({ transport: 'http', url: url.href });
   const tap = new ExchangeTap();
   const http = createBoundedHttp(target.trust);
   const token = target.credential.kind === 'bearer' ? target.credential.token.reveal() : null;
@@ -59,7 +60,7 @@ export const connectHttp = async (target: HttpTarget, signal: AbortSignal): Prom
       tap,
       secrets,
       evidence: () => ({
-        endpoint: sha256Bytes(url.href),
+        endpoint,
         spki: wire.spki,
         artifact: null,
         address: wire.address,

@@ -1,7 +1,7 @@
 /** Starts an MCP 2025-11-25 server as a process of its own and connects over its standard streams. */
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { Secret } from '../../../domain/secret.js';
-import { digestJson } from '../../../proof/digest.js';
+import { endpointDigest } from '../../../proof/identity.js';
 import { artifactDigest } from '../../artifactDigest.js';
 import { type SourceConnection, SourceFault, type StdioTarget } from '../../source.js';
 import { ExchangeTap } from '../exchange.js';
@@ -33,7 +33,7 @@ export const connectStdio = async (target: StdioTarget, signal: AbortSignal): Pr
     secrets,
     lineBytes: target.limits.pageBytes,
   });
-  const endpoint = digestJson({ schema: 'stdioEndpoint.v1', command, args, cwd: target.cwd ?? null });
+  const endpoint = endpointDigest({ transport: 'stdio', command, args, cwd: target.cwd ?? null });
   return await openConnection(
     {
       target,
