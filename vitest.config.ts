@@ -9,7 +9,13 @@ export default defineConfig({
     maxWorkers: 4,
     projects: [
       {
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], sequence: { groupOrder: 0 } },
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          // They take milliseconds; a loaded machine may need many times as long.
+          testTimeout: 20_000,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         test: {

@@ -16,6 +16,10 @@ const BENCHES: Readonly<Record<string, Entry>> = {
     what: '10,000 tools in 100 pages: history events, largest payload, growth of worker memory',
     load: async () => (await import('./discoveryScale.js')).discoveryScale,
   },
+  signing: {
+    what: 'ES256 against EdDSA, and node:crypto against jose, as ratios',
+    load: async () => (await import('./signing.js')).signing,
+  },
 };
 
 const usage = (): string =>

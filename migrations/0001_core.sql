@@ -105,8 +105,13 @@ create table scan (
   content_root digest,
   tools integer,
   credential jsonb not null,
+  -- Keyed digest of the secret that scanned, and when that ends; null where there is none or it does not say.
+  credential_fingerprint digest,
+  credential_expires timestamptz,
   started_at timestamptz not null default clock_timestamp(),
   deadline timestamptz not null,
+  -- When the source was last asked again and still had the revision of the pages: what freshness counts from (S7).
+  tail_at timestamptz,
   ended_at timestamptz,
   primary key (tenant, id),
   foreign key (tenant, server, audience) references server_audience (tenant, server, audience)
@@ -248,7 +253,7 @@ create table freshness (
 create table revocation (
   tenant tenant_id not null,
   id text not null,
-  kind text not null check (kind in ('tool-name', 'tool-id', 'server', 'subject', 'lease')),
+  kind text not null check (kind in ('tool-name', 'tool-id', 'server', 'subject')),
   server text not null,
   target text not null,
   reason text not null,
@@ -333,11 +338,9 @@ end $$;
 
 grant select on fence, policy_epoch, server, server_audience, scan, page, descriptor, descriptor_check,
   candidate_tool, contract_counter, generation_counter, generation, active_pointer, freshness to genlock_worker;
--- Claims, pages, numbers and the pointer are written by the fenced functions of 0002 alone.
+-- Scans, pages, numbers and the pointer are written by the fenced functions of 0002 alone.
 grant insert on descriptor, descriptor_check, candidate_tool to genlock_worker;
-grant update (protocol, identity, source_evidence, revision, state, page_root, content_root, tools, reason, evidence,
-  ended_at) on scan to genlock_worker;
-grant update (tool_id, effect_class) on candidate_tool to genlock_worker;
+grant update (tool_id, effect_class, verdict) on candidate_tool to genlock_worker;
 grant update (snapshot, artifact, expires) on generation to genlock_worker;
 
 grant select on fence, policy_epoch, server, server_audience, scan, page, descriptor, candidate_tool, generation,

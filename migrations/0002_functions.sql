@@ -74,10 +74,79 @@ begin
   return stored = 1;
 end $$;
 
+-- States (D5) ----------------------------------------------------------------------------------------------------------
+-- The edges of domain/transitions.ts; a test compares the two. No update of a scan leaves them.
+create function has_edge(p_from text, p_to text) returns boolean language sql immutable as $$
+  select (p_from, p_to) in (
+    ('DISCOVERING', 'VALIDATING'), ('DISCOVERING', 'INCOMPLETE'), ('DISCOVERING', 'QUARANTINED'),
+    ('DISCOVERING', 'UNVERSIONED_OBSERVATION'),
+    ('VALIDATING', 'SNAPSHOT_PROVEN'), ('VALIDATING', 'INCOMPLETE'), ('VALIDATING', 'QUARANTINED'),
+    ('SNAPSHOT_PROVEN', 'ELIGIBLE'), ('SNAPSHOT_PROVEN', 'QUARANTINED'), ('SNAPSHOT_PROVEN', 'INCOMPLETE'),
+    ('SNAPSHOT_PROVEN', 'RETIRED'),
+    ('ELIGIBLE', 'RETIRED'), ('ELIGIBLE', 'QUARANTINED'))
+$$;
+
+create function refuse_missing_edge() returns trigger language plpgsql set search_path = genlock, pg_temp as $$
+begin
+  if new.state <> old.state and not has_edge(old.state, new.state) then
+    raise exception 'no edge from % to %', old.state, new.state using errcode = 'check_violation';
+  end if;
+  return new;
+end $$;
+create trigger scan_edges before update of state on scan for each row execute function refuse_missing_edge();
+
+-- Who answered the first page, under the claim.
+create function note_source(p_tenant text, p_scan text, p_segment int, p_attempt int, p jsonb) returns boolean
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  update scan set protocol = p->>'protocol', identity = p->>'identity', source_evidence = p->'evidence',
+      revision = nullif(p->'revision', 'null'::jsonb), credential_fingerprint = p->>'credential_fingerprint',
+      credential_expires = to_timestamp((p->>'credential_expires_ms')::float8 / 1000)
+    where tenant = p_tenant and id = p_scan and segment = p_segment and attempt = p_attempt and ended_at is null
+      and state = 'DISCOVERING' and not exists (select from page where tenant = p_tenant and scan = p_scan);
+  return found;
+end $$;
+
+-- The page chain is whole, under the claim: a versioned scan goes on to VALIDATING. Repeating it is fine.
+create function complete_scan(p_tenant text, p_scan text, p_segment int, p_attempt int, p_content_root text, p_tools int)
+  returns boolean language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  update scan set state = case when revision is null then 'DISCOVERING' else 'VALIDATING' end,
+      content_root = p_content_root, tools = p_tools
+    where tenant = p_tenant and id = p_scan and segment = p_segment and attempt = p_attempt and ended_at is null
+      and state in ('DISCOVERING', 'VALIDATING');
+  return found;
+end $$;
+
+-- The tail still had the revision of the pages. Once more, for a hint, only moves the time on.
+create function prove_scan(p_tenant text, p_scan text, p_page_root text, p_tail_at timestamptz) returns boolean
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  update scan set state = 'SNAPSHOT_PROVEN', page_root = p_page_root,
+      tail_at = greatest(tail_at, least(p_tail_at, clock_timestamp()))
+    where tenant = p_tenant and id = p_scan and ended_at is null and state in ('VALIDATING', 'SNAPSHOT_PROVEN')
+      and (page_root is null or page_root = p_page_root);
+  return found;
+end $$;
+
+-- An end that is no promotion. A scan that has ended keeps its first end.
+create function end_scan(p_tenant text, p_scan text, p_state text, p_reason text, p_evidence jsonb) returns boolean
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  update scan set state = p_state, reason = p_reason, evidence = p_evidence, ended_at = clock_timestamp()
+    where tenant = p_tenant and id = p_scan and ended_at is null and p_state <> 'ELIGIBLE' and has_edge(state, p_state);
+  return found;
+end $$;
+
 -- Contract versions (S2) -------------------------------------------------------------------------------------------------
 -- Issues the version of each tool of a candidate, once. A tool keeps the version of the audience's active tool of that
 -- name where the contract is the same; else it takes the one that another audience's active tool of the very same
--- contract has, so that one contract is one id for the policies of a tenant; else the next number, never used before.
+-- contract has, so that one contract is one id for the policies of a tenant, where that number is higher than this
+-- audience's own; else the next number, never used before.
 create function issue_contract_versions(p_tenant text, p_scan text) returns void language plpgsql volatile
   security definer set search_path = genlock, pg_temp as $$
 declare s scan;
@@ -92,6 +161,10 @@ begin
         join candidate_tool t on t.tenant = a.tenant and t.scan = a.scan and t.name = c.name
           and t.contract_digest = c.contract_digest
         where a.tenant = p_tenant and a.server = s.server and a.closed_at is null
+          and (a.audience = s.audience or t.contract_version > coalesce((
+            select mine.contract_version from active_pointer own
+              join candidate_tool mine on mine.tenant = own.tenant and mine.scan = own.scan and mine.name = c.name
+              where own.tenant = p_tenant and own.server = s.server and own.audience = s.audience and own.closed_at is null), 0))
         order by (a.audience = s.audience) desc, t.contract_version desc limit 1)
     where c.tenant = p_tenant and c.scan = p_scan and c.contract_version is null and exists (
       select from active_pointer a where a.tenant = p_tenant and a.server = s.server and a.closed_at is null);
@@ -125,7 +198,7 @@ end $$;
 create function promote(p_tenant text, p_scan text, p_fresh_until timestamptz, p_receipt jsonb) returns jsonb
   language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
 declare
-  s scan; g generation; v server; a active_pointer; epoch integer; old_identity text;
+  s scan; g generation; v server; a active_pointer; epoch integer;
 begin
   perform set_config('genlock.tenant', p_tenant, true);
   select * into strict s from scan where tenant = p_tenant and id = p_scan;
@@ -136,6 +209,7 @@ begin
   if g.promoted_at is not null then
     return jsonb_build_object('outcome', 'promoted', 'generation', g.generation, 'receipt', g.receipt, 'policyEpoch', s.policy_epoch);
   end if;
+  if p_fresh_until <= clock_timestamp() then return jsonb_build_object('outcome', 'fenced', 'what', 'tail'); end if;
   select * into v from server where tenant = p_tenant and name = s.server;
   select coalesce(max(pe.epoch), 0) into epoch from policy_epoch pe where tenant = p_tenant;
   if s.ended_at is not null or g.state <> 'SNAPSHOT_PROVEN' or g.snapshot is null or s.state <> 'SNAPSHOT_PROVEN' then
@@ -170,7 +244,7 @@ begin
   update generation set state = 'ELIGIBLE', promoted_at = clock_timestamp(), receipt = p_receipt->>'id'
     where tenant = p_tenant and scan = p_scan;
   insert into freshness (tenant, server, audience, generation, scan, snapshot, revision, verified_at, expires)
-    values (p_tenant, s.server, s.audience, g.generation, s.id, g.snapshot, s.revision, clock_timestamp(), p_fresh_until);
+    values (p_tenant, s.server, s.audience, g.generation, s.id, g.snapshot, s.revision, s.tail_at, p_fresh_until);
   update scan set state = 'ELIGIBLE', reason = 'PROMOTED', ended_at = clock_timestamp()
     where tenant = p_tenant and id = p_scan;
   perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
@@ -202,14 +276,18 @@ begin
   if a.version is null or a.version <> s.base_pointer_version or a.content_root <> s.content_root then
     return jsonb_build_object('outcome', 'lost', 'activeGeneration', a.generation);
   end if;
-  if a.policy_epoch <> s.policy_epoch or a.trust_version <> s.trust_version
-    or s.policy_epoch <> coalesce((select max(epoch) from policy_epoch where tenant = p_tenant), 0)
-    or s.trust_version <> (select trust_version from server where tenant = p_tenant and name = s.server) then
-    return jsonb_build_object('outcome', 'fenced', 'what', 'policyEpoch or trust');
+  if p_fresh_until <= clock_timestamp() then return jsonb_build_object('outcome', 'fenced', 'what', 'tail'); end if;
+  if a.policy_epoch <> s.policy_epoch
+    or s.policy_epoch <> coalesce((select max(epoch) from policy_epoch where tenant = p_tenant), 0) then
+    return jsonb_build_object('outcome', 'fenced', 'what', 'policyEpoch');
+  end if;
+  if a.trust_version <> s.trust_version
+    or s.trust_version is distinct from (select trust_version from server where tenant = p_tenant and name = s.server) then
+    return jsonb_build_object('outcome', 'fenced', 'what', 'trust');
   end if;
   insert into freshness (tenant, server, audience, generation, scan, snapshot, revision, verified_at, expires)
-    values (p_tenant, s.server, s.audience, a.generation, s.id, a.snapshot, s.revision, clock_timestamp(), p_fresh_until);
-  update active_pointer set fresh_until = p_fresh_until, revision = s.revision, version = version + 1
+    values (p_tenant, s.server, s.audience, a.generation, s.id, a.snapshot, s.revision, s.tail_at, p_fresh_until);
+  update active_pointer set fresh_until = greatest(fresh_until, p_fresh_until), revision = s.revision, version = version + 1
     where tenant = p_tenant and server = s.server and audience = s.audience and identity = s.identity;
   return jsonb_build_object('outcome', 'renewed', 'generation', a.generation, 'freshUntil', p_fresh_until);
 end $$;
@@ -230,8 +308,9 @@ begin
   return current + 1;
 end $$;
 
--- Registers a server, or changes one whose name it is: another source or trust is a new trust version.
-create function register_server(p_tenant text, p jsonb, p_audiences jsonb, p_receipt jsonb) returns jsonb
+-- Registers a server, or changes one whose name it is: another source or trust is a new trust version. The receipt
+-- speaks of the trust version that its signer saw, 0 for none; where that has moved nothing is changed.
+create function register_server(p_tenant text, p jsonb, p_audiences jsonb, p_receipt jsonb, p_expected integer) returns jsonb
   language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
 declare v server; version integer;
 begin
@@ -243,6 +322,7 @@ begin
     return jsonb_build_object('outcome', 'namespaceTaken');
   end if;
   if v.name is not null and v.namespace <> p->>'namespace' then return jsonb_build_object('outcome', 'exists'); end if;
+  if coalesce(v.trust_version, 0) <> p_expected then return jsonb_build_object('outcome', 'moved'); end if;
   version := case
     when v.name is null then 1
     when v.source = p->'source' and v.trust = p->'trust' and v.contract = p->'contract'
@@ -276,7 +356,7 @@ begin
   return true;
 end $$;
 
--- A revocation of a tool or server locks that server; of a subject or a lease, the tenant.
+-- A revocation of a tool or server locks that server; of a subject, the tenant.
 create function revoke(p_tenant text, p jsonb, p_receipt jsonb) returns text
   language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
 declare scope text := coalesce(p->>'server', '');
@@ -309,7 +389,8 @@ end $$;
 
 -- Admission (A1, L3) ------------------------------------------------------------------------------------------------------------
 -- What a decision rests on and can change, in one read and with the fence versions it was read under. The size of the
--- answer does not depend on the size of the catalog.
+-- answer depends neither on the size of the catalog nor on its age: of the generations that were active before, those
+-- of the newest hundred that expired no longer than a day ago.
 create function admission_view(p_tenant text, p_server text, p_audience text) returns jsonb
   language plpgsql stable security definer set search_path = genlock, pg_temp as $$
 declare answer jsonb;
@@ -322,7 +403,7 @@ begin
     'server', (select jsonb_build_object('name', name, 'namespace', namespace, 'closedReason', closed_reason)
       from server where tenant = p_tenant and name = p_server),
     'active', (select jsonb_build_object('generation', a.generation, 'identity', a.identity, 'snapshot', a.snapshot,
-        'policyEpoch', a.policy_epoch, 'pageRoot', s.page_root, 'credential', s.credential, 'scan', a.scan,
+        'policyEpoch', a.policy_epoch, 'pageRoot', s.page_root, 'credential', s.credential, 'credentialFingerprint', s.credential_fingerprint, 'scan', a.scan,
         'freshUntil', extract(epoch from least(a.fresh_until, g.expires)) * 1000)
       from active_pointer a
       join scan s on s.tenant = a.tenant and s.id = a.scan
@@ -331,8 +412,9 @@ begin
     'retained', (select coalesce(jsonb_agg(jsonb_build_object('generation', generation, 'state', state,
         'policyEpoch', (select policy_epoch from scan where tenant = g.tenant and id = g.scan),
         'expires', extract(epoch from expires) * 1000) order by generation), '[]'::jsonb)
-      from generation g where tenant = p_tenant and server = p_server and audience = p_audience and promoted_at is not null
-        and state in ('ELIGIBLE', 'QUARANTINED')),
+      from (select * from generation where tenant = p_tenant and server = p_server and audience = p_audience
+          and promoted_at is not null and state in ('ELIGIBLE', 'QUARANTINED') order by generation desc limit 100) g
+      where g.expires > clock_timestamp() - interval '1 day'),
     'newestGeneration', (select coalesce(max(generation), 0) from generation where tenant = p_tenant and server = p_server
       and audience = p_audience and promoted_at is not null),
     'latestScan', (select jsonb_build_object('state', state, 'reason', reason) from scan where tenant = p_tenant
@@ -491,13 +573,15 @@ end $$;
 revoke execute on all functions in schema genlock from public;
 grant execute on function current_tenant() to genlock_api, genlock_worker, genlock_operator;
 grant execute on function claim_scan(text, jsonb), store_page(text, text, int, int, jsonb, bytea),
+  note_source(text, text, int, int, jsonb), complete_scan(text, text, int, int, text, int),
+  prove_scan(text, text, text, timestamptz), end_scan(text, text, text, text, jsonb),
   issue_contract_versions(text, text), reserve_generation(text, text), promote(text, text, timestamptz, jsonb),
   renew_freshness(text, text, timestamptz), policy_bundle(text, integer) to genlock_worker;
 grant execute on function admission_view(text, text, text), active_tool(text, text, text, text),
   active_tool_id(text, text, text, text),
   active_catalog(text, text, text, text, integer), active_servers(text, text), policy_bundle(text, integer),
   admit_batch(text, text, jsonb), forget_proofs(text), read_receipts(text, text, text, timestamptz, integer) to genlock_api;
-grant execute on function publish_policy(text, integer, text, text, text, jsonb), register_server(text, jsonb, jsonb, jsonb),
+grant execute on function publish_policy(text, integer, text, text, text, jsonb), register_server(text, jsonb, jsonb, jsonb, integer),
   set_server_closed(text, text, text, jsonb), revoke(text, jsonb, jsonb), lift_revocation(text, text, text, jsonb),
   policy_bundle(text, integer), read_receipts(text, text, text, timestamptz, integer) to genlock_operator;
 

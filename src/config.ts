@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { CatalogError } from './domain/errors.js';
 import { type DurationMs, durationMs } from './domain/ids.js';
+import { DEFAULT_LEASE_TTL, MAX_LEASE_TTL } from './domain/lease.js';
 import { Secret } from './domain/secret.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -135,7 +136,8 @@ const hostAndPort = z
   .regex(/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/, { error: 'host:port' });
 const host = z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, { error: 'a host name or an address' });
 
-const VARIABLES = {
+/** Every variable that any program reads, with its rule. `.env.example` names each of them. */
+export const VARIABLES = {
   DATABASE_URL: postgresUrl(),
   GENLOCK_API_DATABASE_URL: postgresUrl('genlock_api'),
   GENLOCK_OPERATOR_DATABASE_URL: postgresUrl('genlock_operator'),
@@ -151,7 +153,7 @@ const VARIABLES = {
   GENLOCK_PUBLIC_URL: publicUrl,
   GENLOCK_API_HOST: host.default('127.0.0.1'),
   GENLOCK_API_PORT: wholeNumber(0, 65_535, 'the port').default(8_080),
-  GENLOCK_LEASE_TTL_MS: wholeNumber(1_000, 60_000, 'milliseconds').default(10_000),
+  GENLOCK_LEASE_TTL_MS: wholeNumber(1_000, MAX_LEASE_TTL, 'milliseconds').default(DEFAULT_LEASE_TTL),
   GENLOCK_REQUIRE_BOUND_TOKENS: yesOrNo,
   GENLOCK_POOL_SIZE: wholeNumber(1, 200, 'connections').default(10),
   GENLOCK_LOG_LEVEL: z.enum(LOG_LEVELS, { error: `one of ${LOG_LEVELS.join(', ')}` }).default('info'),
@@ -272,6 +274,11 @@ export const migrateConfig = (env: Environment): MigrateConfig => {
   give('genlock_worker', v.GENLOCK_WORKER_DATABASE_URL);
   return { adminUrl: v.DATABASE_URL, passwords };
 };
+
+/** What `genlock keys rotate` needs. @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE, INVALID_VARIABLE */
+export const keysConfig = (env: Environment): Pick<CommonConfig, 'keysFile'> => ({
+  keysFile: read(env, ['GENLOCK_KEYS_FILE']).GENLOCK_KEYS_FILE,
+});
 
 /** What `genlock start` and `genlock demo` need: nothing. @throws CatalogError CONFIG_INVALID/INVALID_VARIABLE */
 export const devConfig = (env: Environment): DevConfig => {

@@ -69,6 +69,7 @@ export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Pro
         targetOf(server, credential, {
           env: (name) => environment()[name],
           file: (path) => readFile(path, 'utf8'),
+          fingerprint: (secret) => keys.fingerprint(secret),
         }),
       policy: policyReader(store),
       keys,

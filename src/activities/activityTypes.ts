@@ -47,10 +47,18 @@ export type ScanPagesResult =
 
 export type VerifyTailResult = { readonly kind: 'bound'; readonly pageRoot: Digest } | Stop;
 
+/** Another candidate won, or what the checks rested on moved. */
+export interface Superseded {
+  readonly kind: 'retired';
+  readonly reason: 'LOST' | 'FENCED';
+  readonly successor: number | null;
+  readonly evidence: Evidence;
+}
+
 export type CheckContractResult =
   | { readonly kind: 'checked'; readonly tools: number; readonly quarantined: number }
   | { readonly kind: 'unchanged'; readonly generation: number; readonly freshUntil: EpochMs }
-  | { readonly kind: 'retired'; readonly reason: 'LOST' | 'FENCED'; readonly successor: number | null }
+  | Superseded
   | Stop;
 
 export type SealResult =
@@ -64,7 +72,7 @@ export type PromoteResult =
       readonly policyEpoch: number;
       readonly receipt: string;
     }
-  | { readonly kind: 'retired'; readonly reason: 'LOST' | 'FENCED'; readonly successor: number | null };
+  | Superseded;
 
 export interface RecordEnd {
   readonly key: DiscoveryKey;

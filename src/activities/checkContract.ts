@@ -12,6 +12,7 @@ import type { ActiveGeneration, ScanRecord } from '../store/scanStore.js';
 import type { CheckContractResult, ScanStep, Stop } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './failures.js';
+import { freshUntil } from './freshUntil.js';
 import { judgeTools } from './judgeTools.js';
 import { distinctTools, stopOf } from './pageFacts.js';
 import { readScanOf } from './readScan.js';
@@ -33,6 +34,7 @@ export const checkContract =
         const pages = await deps.store.pages(record.tenant, record.id);
         const root = contentRoot(distinctTools(pages).map(([name, descriptor]) => ({ name, descriptor })));
         const active = await deps.store.active(input.key);
+        const earlier = await deps.store.acceptedOf(input.key, identity);
         const candidate = {
           identity,
           revision,
@@ -41,9 +43,9 @@ export const checkContract =
           trustVersion: record.trustVersion,
         };
 
-        const continuity = judgeContinuity(active, {
+        const continuity = judgeContinuity(active, earlier, {
           ...candidate,
-          sameCredential: active === null || isSameCredential(active.credential, record.credential),
+          sameCredential: earlier === null || isSameCredential(earlier, record),
           identityAnnounced: isAnnounced(server, record, active),
         });
         if (continuity.kind === 'held') return stopOf(continuity.reason, continuity.evidence);
@@ -70,23 +72,30 @@ const isAnnounced = (
   return spki != null && sameEndpoint && trust.spkiPins.includes(spki);
 };
 
-const isSameCredential = (a: CredentialRef, b: CredentialRef): boolean =>
-  a.kind === 'reference' && b.kind === 'reference' ? a.reference === b.reference : a.kind === b.kind;
+const isSameCredential = (
+  a: Pick<ScanRecord, 'credential' | 'credentialFingerprint'>,
+  b: Pick<ScanRecord, 'credential' | 'credentialFingerprint'>,
+): boolean => {
+  if (a.credential.kind !== 'reference' || b.credential.kind !== 'reference')
+    return a.credential.kind === b.credential.kind;
+  return (
+    a.credential.reference === b.credential.reference && a.credentialFingerprint === b.credentialFingerprint
+  );
+};
 
 const renew = async (
   deps: ActivityDeps,
   record: ScanRecord,
   server: RegisteredServer,
 ): Promise<CheckContractResult> => {
-  const freshUntil = epochMs(deps.now() + server.freshness.maxAge);
-  const outcome = await deps.store.renewFreshness(record.tenant, record.id, freshUntil);
+  const outcome = await deps.store.renewFreshness(record.tenant, record.id, freshUntil(record, server, null));
   switch (outcome.outcome) {
     case 'renewed':
       return { kind: 'unchanged', generation: outcome.generation, freshUntil: outcome.freshUntil };
     case 'lost':
-      return { kind: 'retired', reason: 'LOST', successor: outcome.activeGeneration };
+      return { kind: 'retired', reason: 'LOST', successor: outcome.activeGeneration, evidence: {} };
     case 'fenced':
-      return { kind: 'retired', reason: 'FENCED', successor: null };
+      return { kind: 'retired', reason: 'FENCED', successor: null, evidence: { moved: outcome.what } };
   }
 };
 

@@ -2,18 +2,19 @@
  * The promotion: one compare-and-set with its receipt, in one transaction (P1, P2). A retry after a commit that was
  * not heard of finds its own candidate and answers `promoted` again.
  */
-import { epochMs } from '../domain/ids.js';
+import type { Digest } from '../domain/ids.js';
 import type { JsonValue } from '../domain/json.js';
 import { type CatalogReceipt, RECEIPT_SCHEMA } from '../domain/receipt.js';
 import { receiptRow } from '../domain/receiptRow.js';
 import { signReceipt } from '../keys/receipt.js';
 import { canonicalJson } from '../proof/canonical.js';
+import { credentialEvidence } from '../proof/credential.js';
 import { serverIdentity } from '../proof/identity.js';
 import type { ActiveGeneration, ScanRecord } from '../store/scanStore.js';
 import type { PromoteResult, ScanStep } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './failures.js';
-import { credentialEvidence } from './seal.js';
+import { freshUntil } from './freshUntil.js';
 
 export const promote =
   (deps: ActivityDeps) =>
@@ -29,13 +30,11 @@ export const promote =
           deps.store.active(input.key),
         ]);
         if (record === null || server === null || generation === null)
-          return { kind: 'retired', reason: 'FENCED', successor: null };
-        const now = deps.now();
-        // S7: freshness ends at the configured age, and never after the snapshot's own hard limit.
-        const freshUntil = epochMs(Math.min(now + server.freshness.maxAge, generation.expires ?? now));
-        const body = receiptBody(deps, record, generation.generation, active);
+          return { kind: 'retired', reason: 'FENCED', successor: null, evidence: { moved: 'candidate' } };
+        const body = receiptBody(deps, record, generation, active);
         const jws = signReceipt(deps.keys, canonicalJson(body as unknown as JsonValue));
-        const outcome = await deps.store.promote(tenant, input.scan, freshUntil, receiptRow(body, jws));
+        const until = freshUntil(record, server, generation.expires);
+        const outcome = await deps.store.promote(tenant, input.scan, until, receiptRow(body, jws));
         switch (outcome.outcome) {
           case 'promoted':
             return {
@@ -45,9 +44,14 @@ export const promote =
               receipt: outcome.receipt,
             };
           case 'lost':
-            return { kind: 'retired', reason: 'LOST', successor: outcome.activeGeneration };
+            return { kind: 'retired', reason: 'LOST', successor: outcome.activeGeneration, evidence: {} };
           case 'fenced':
-            return { kind: 'retired', reason: 'FENCED', successor: active?.generation ?? null };
+            return {
+              kind: 'retired',
+              reason: 'FENCED',
+              successor: active?.generation ?? null,
+              evidence: { moved: outcome.what },
+            };
         }
       },
     );
@@ -55,11 +59,17 @@ export const promote =
 const receiptBody = (
   deps: ActivityDeps,
   record: ScanRecord,
-  generation: number,
+  { generation, snapshot }: { readonly generation: number; readonly snapshot: Digest | null },
   active: ActiveGeneration | null,
 ): CatalogReceipt => {
-  const { identity, pageRoot, contentRoot } = record;
-  if (identity === null || pageRoot === null || contentRoot === null) {
+  const { identity, pageRoot, contentRoot, revision } = record;
+  if (
+    identity === null ||
+    pageRoot === null ||
+    contentRoot === null ||
+    revision === null ||
+    snapshot === null
+  ) {
     throw new Error(`scan ${record.id} lacks what its proof must have left`);
   }
   return {
@@ -78,11 +88,13 @@ const receiptBody = (
     at: new Date(deps.now()).toISOString(),
     decision: 'PROMOTED',
     catalogGeneration: generation,
+    snapshot,
+    revision,
     pageRoot,
     contentRoot,
     previousGeneration: active?.generation ?? null,
     discovery: record.id,
-    credential: credentialEvidence(record.credential),
+    credential: credentialEvidence(record.credential, record.credentialFingerprint),
     outcome: 'ACTIVE',
   };
 };

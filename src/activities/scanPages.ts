@@ -7,10 +7,11 @@ import type { Evidence } from '../domain/generation.js';
 import { acceptPage, emptyScan, type ScanSoFar, type ScanStop } from '../domain/pagination.js';
 import { SEGMENT_PAGES } from '../domain/scanLimits.js';
 import type { RegisteredServer } from '../domain/server.js';
+import type { Protocol } from '../domain/snapshot.js';
 import { SourceFault } from '../domain/sourceFault.js';
 import { contentRoot } from '../proof/contentRoot.js';
-import type { FetchedPage, SourceConnection } from '../sources/source.js';
-import type { PageRecord, ScanRecord } from '../store/scanStore.js';
+import type { FetchedPage, SourceConnection, SourceCredential } from '../sources/source.js';
+import type { PageClaim, PageRecord, ScanRecord } from '../store/scanStore.js';
 import type { ScanPagesResult, ScanSegment, Stop } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { asStop, fenced, withHeartbeat } from './failures.js';
@@ -66,7 +67,7 @@ const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesRes
   let { scan, cursor } = resumed;
   progress.pages = scan.pages;
   progress.tools = scan.seenNames.size;
-  if (resumed.complete) return finish(deps, record, stored, scan);
+  if (resumed.complete) return finish(deps, at, stored, scan);
 
   const deadline = AbortSignal.timeout(Math.max(record.deadline - deps.now(), 1));
   const signal = AbortSignal.any([at.signal, deadline]);
@@ -87,15 +88,16 @@ const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesRes
       const read = readPage(where, cursor, page);
       const verdict = acceptPage(scan, read.facts, server.limits);
       if (verdict.kind === 'stop') return pageStop(verdict, scan);
-      if (scan.pages === 0) await noteSource(deps, record, server, page, verdict.scan);
-      const claim = { scan: record.id, segment: at.segment, attempt: at.attempt };
-      if (!(await deps.store.storePage(record.tenant, claim, read.record, page.raw))) throw fenced(record.id);
+      if (page.evidence.protocolVersion !== PROTOCOL_VERSION) return wrongProtocol(page);
+      if (scan.pages === 0 && !(await noteSource(deps, at, page, target.credential))) throw fenced(record.id);
+      if (!(await deps.store.storePage(record.tenant, claimOf(at), read.record, page.raw)))
+        throw fenced(record.id);
       stored.push(read.record);
       scan = verdict.scan;
       progress.pages = scan.pages;
       progress.tools = scan.seenNames.size;
       Context.current().heartbeat(progress);
-      if (verdict.kind === 'complete') return finish(deps, record, stored, scan);
+      if (verdict.kind === 'complete') return finish(deps, at, stored, scan);
       cursor = verdict.cursor;
     }
   } catch (error) {
@@ -163,30 +165,47 @@ const fetchPage = async (
   }
 };
 
+const PROTOCOL: Protocol = 'mcp-2025-11-25';
+const PROTOCOL_VERSION = PROTOCOL.slice('mcp-'.length);
+
+/** S1: a snapshot names the protocol that was spoken, and this source speaks one. */
+const wrongProtocol = ({ evidence }: FetchedPage): Stop => ({
+  kind: 'stop',
+  state: 'INCOMPLETE',
+  reason: 'PROTOCOL_UNSUPPORTED',
+  evidence: { negotiated: evidence.protocolVersion, supported: [PROTOCOL_VERSION] },
+});
+
+const claimOf = ({ record, segment, attempt }: Segment): PageClaim => ({ scan: record.id, segment, attempt });
+
 const noteSource = (
   deps: ActivityDeps,
-  record: ScanRecord,
-  server: RegisteredServer,
+  at: Segment,
   page: FetchedPage,
-  scan: ScanSoFar,
-): Promise<void> =>
-  deps.store.noteSource(record.tenant, record.id, {
-    protocol: 'mcp-2025-11-25',
-    identity: identityOf(server.source.kind, page.evidence),
-    evidence: { ...page.evidence, kind: server.source.kind },
-    revision: scan.revision,
+  credential: SourceCredential,
+): Promise<boolean> => {
+  const { kind } = at.server.source;
+  return deps.store.noteSource(at.record.tenant, claimOf(at), {
+    protocol: PROTOCOL,
+    identity: identityOf(kind, page.evidence),
+    evidence: { ...page.evidence, kind },
+    revision: page.revision,
+    credentialFingerprint: credential.kind === 'none' ? null : credential.fingerprint,
+    credentialExpires: credential.kind === 'none' ? null : credential.expires,
   });
+};
 
 const finish = async (
   deps: ActivityDeps,
-  record: ScanRecord,
+  at: Segment,
   stored: readonly PageRecord[],
   scan: ScanSoFar,
 ): Promise<ScanPagesResult> => {
   const counts = { pages: scan.pages, tools: scan.seenNames.size };
   const root = contentRoot(distinctTools(stored).map(([name, descriptor]) => ({ name, descriptor })));
-  const state = scan.revision === null ? 'DISCOVERING' : 'VALIDATING';
-  await deps.store.noteProgress(record.tenant, record.id, { state, contentRoot: root, tools: counts.tools });
+  const { record } = at;
+  const list = { contentRoot: root, tools: counts.tools };
+  if (!(await deps.store.completeScan(record.tenant, claimOf(at), list))) throw fenced(record.id);
   return scan.revision === null
     ? { kind: 'unversioned', ...counts, observed: root }
     : { kind: 'complete', ...counts, revision: scan.revision };

@@ -5,10 +5,10 @@
 import { mayHaveSideEffects } from '../domain/descriptor.js';
 import { epochMs, parseDigest, type ToolId, toolId } from '../domain/ids.js';
 import { isJsonObject } from '../domain/json.js';
-import type { CredentialRef, RegisteredServer } from '../domain/server.js';
-import type { CredentialEvidence, SnapshotPage, SnapshotTool } from '../domain/snapshot.js';
+import type { RegisteredServer } from '../domain/server.js';
+import type { SnapshotPage, SnapshotTool } from '../domain/snapshot.js';
 import type { CompiledPolicy } from '../policy/port.js';
-import { sha256Bytes } from '../proof/digest.js';
+import { credentialEvidence } from '../proof/credential.js';
 import { serverIdentity } from '../proof/identity.js';
 import { sealSnapshot } from '../proof/seal.js';
 import type { PageRecord, ScanRecord, SealedToolRow } from '../store/scanStore.js';
@@ -85,10 +85,6 @@ const snapshotPage = (page: PageRecord): SnapshotPage => ({
   bytes: page.bytes,
 });
 
-/** S4, S6: a digest of the reference is evidence of which credential scanned; the secret is nowhere. */
-export const credentialEvidence = (credential: CredentialRef): CredentialEvidence | 'none' =>
-  credential.kind === 'none' ? 'none' : { reference: sha256Bytes(credential.reference), fingerprint: null };
-
 const parts = (
   record: ScanRecord,
   server: RegisteredServer,
@@ -113,7 +109,7 @@ const parts = (
     revision,
     pages: pages.map(snapshotPage),
     tools,
-    credential: credentialEvidence(record.credential),
+    credential: credentialEvidence(record.credential, record.credentialFingerprint),
     // From the start of the scan, so that a retry seals the same expiry.
     expires: new Date(record.startedAt + server.freshness.snapshotMaxAge).toISOString(),
   };

@@ -11,7 +11,7 @@ import type { FetchedPage } from '../sources/source.js';
 import type { PageRecord, ScanRecord } from '../store/scanStore.js';
 import type { ScanStep, Stop, VerifyTailResult } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
-import { asStop, withHeartbeat } from './failures.js';
+import { asStop, fenced, withHeartbeat } from './failures.js';
 import { identityOf, stopOf } from './pageFacts.js';
 import { readScanOf } from './readScan.js';
 
@@ -27,16 +27,21 @@ export const verifyTail =
         const found = await readScanOf(deps, input);
         if (found.kind === 'stop') return found;
         const { record, server } = found;
-        if (record.identity === null) return tailUnverified({ rule: 'the scan has no first page' });
+        const pages = await deps.store.pages(record.tenant, record.id);
+        const [first] = pages;
+        if (first === undefined) return tailUnverified({ rule: 'the scan has no first page' });
+        // Before the question: what the source answers is true of no earlier moment than that.
+        const tailAt = deps.now();
         const tail = await askAgain(deps, server, record, signal);
         if ('kind' in tail) return tail;
         const verdict = verifyTailFacts(
-          { revision: record.revision, identity: record.identity },
+          { revision: first.revision, identity: first.identity },
           { revision: tail.revision, identity: identityOf(server.source.kind, tail.evidence) },
         );
         if (verdict.kind === 'stop') return stopOf(verdict.reason, verdict.evidence);
-        const root = pageRoot((await deps.store.pages(record.tenant, record.id)).map(pageLink));
-        await deps.store.noteProgress(record.tenant, record.id, { state: 'SNAPSHOT_PROVEN', pageRoot: root });
+        const root = pageRoot(pages.map(pageLink));
+        if (!(await deps.store.proveScan(record.tenant, record.id, { pageRoot: root, tailAt })))
+          throw fenced(record.id);
         return { kind: 'bound', pageRoot: root };
       },
     );

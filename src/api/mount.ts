@@ -80,7 +80,8 @@ const identify = async (
       throw new CatalogError('POLICY_DENIED', 'ROLE_MISSING', { role: OPERATOR_ROLE });
     return { caller, proof, isOperator };
   } catch (error) {
-    if (error instanceof CatalogError && error.code === 'UNAUTHENTICATED')
+    // R1: whatever ends a request before its caller is known is counted.
+    if (error instanceof CatalogError && (error.code === 'UNAUTHENTICATED' || error.reason === 'ISSUER_KEYS'))
       services.metrics.unauthenticated(error.reason);
     throw error;
   }

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { explain } from '../cli/explain.js';
-import { environment, migrateConfig } from '../config.js';
+import { environment, keysConfig, migrateConfig } from '../config.js';
 import { packageRoot } from '../packageRoot.js';
 
 const { version } = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as {
@@ -74,8 +74,9 @@ program
 program
   .command('migrate')
   .description("bring the database's schema up to date, and give the login roles their passwords")
+  .option('--restored', 'once after restoring a backup: close every server until an operator opens it')
   .action(
-    act(async () => {
+    act(async (options: { restored?: boolean }) => {
       const config = migrateConfig(environment());
       const { migrate } = await import('../store/postgres/migrate.js');
       const passwords = Object.fromEntries(
@@ -85,6 +86,29 @@ program
       const applied = await migrate({ adminUrl: config.adminUrl.reveal(), dir, passwords });
       process.stdout.write(
         applied.length === 0 ? 'The schema is up to date.\n' : `Applied: ${applied.join(', ')}\n`,
+      );
+      if (options.restored === true) {
+        const { markRestored } = await import('../store/postgres/markRestored.js');
+        const { closed, fences } = await markRestored(config.adminUrl.reveal());
+        process.stdout.write(
+          `Restored: ${closed} servers are closed until an operator opens them, ${fences} fences are new.\nRestart every API and worker process before you open one.\n`,
+        );
+      }
+      return 0;
+    }),
+  );
+
+const keys = program.command('keys').description('the keys that sign leases and receipts');
+keys
+  .command('rotate')
+  .description('put a fresh key first in GENLOCK_KEYS_FILE; the others go on verifying')
+  .action(
+    act(async () => {
+      const { keysFile } = keysConfig(environment());
+      const { rotateKeyFile } = await import('../keys/keyFile.js');
+      const { kid } = await rotateKeyFile(keysFile);
+      process.stdout.write(
+        `The key that signs from the next start on: ${kid}\nAPI and worker processes read the file at their start only: restart all of them.\n`,
       );
       return 0;
     }),

@@ -10,6 +10,7 @@ import type {
   Catalog,
   CatalogSummary,
   CatalogTool,
+  DiscoveredTool,
   Discovery,
   DiscoveryDetail,
   DiscoveryStart,
@@ -24,6 +25,7 @@ import type {
   ServerRegistration,
 } from './types.js';
 
+export { createDpopKey, type DpopKey, generateDpopJwk, importDpopKey } from './dpopKey.js';
 export { GenlockProblem, GenlockUnreachable } from './problem.js';
 export type * from './types.js';
 
@@ -68,6 +70,11 @@ export interface GenlockClient {
   startDiscovery(server: string, audience?: string): Promise<readonly DiscoveryStart[]>;
   discoveries(filter?: { readonly server?: string; readonly limit?: number }): Promise<readonly Discovery[]>;
   discovery(id: string): Promise<DiscoveryDetail>;
+  /** One slice in list order; `next` is the `after` of the next one, null at the end. */
+  discoveredTools(
+    id: string,
+    page?: { readonly after?: number; readonly limit?: number },
+  ): Promise<{ readonly tools: readonly DiscoveredTool[]; readonly next: number | null }>;
   cancelDiscovery(id: string): Promise<void>;
 
   publishPolicy(bundle: unknown, expectedEpoch?: number): Promise<PublishedPolicy>;
@@ -131,6 +138,7 @@ export const createClient = (options: ClientOptions): GenlockClient => {
       member('discoveries', `/v1/servers/${part(server)}/discoveries`, post({ audience })),
     discoveries: (filter = {}) => member('discoveries', '/v1/discoveries', { query: filter }),
     discovery: (id) => read(`/v1/discoveries/${part(id)}`),
+    discoveredTools: (id, page = {}) => read(`/v1/discoveries/${part(id)}/tools`, { query: page }),
     cancelDiscovery: async (id) => {
       await read(`/v1/discoveries/${part(id)}/cancel`, post());
     },

@@ -223,6 +223,16 @@ export interface DiscoveryDetail extends Discovery {
   }[];
 }
 
+/** A tool as a discovery saw it, whatever became of the discovery. */
+export interface DiscoveredTool {
+  /** Place in the list, from 0. */
+  readonly position: number;
+  readonly name: string;
+  readonly descriptor: string;
+  /** null where the discovery did not get as far as judging it. */
+  readonly verdict: ToolVerdict['status'] | null;
+}
+
 export interface PublishedPolicy {
   readonly epoch: number;
   readonly digest: string;
@@ -231,7 +241,7 @@ export interface PublishedPolicy {
 }
 
 export interface RevocationRequest {
-  readonly kind: 'tool-name' | 'tool-id' | 'server' | 'subject' | 'lease';
+  readonly kind: 'tool-name' | 'tool-id' | 'server' | 'subject';
   readonly server?: string;
   readonly target?: string;
   readonly reason: string;

@@ -14,6 +14,35 @@ const INVENTORY_PORT = 8090;
 const WORKERS = ['worker-1', 'worker-2'];
 const REFRESH_SECONDS = 60;
 
+export interface Addresses {
+  readonly apiUrl: string;
+  /** `uiUrl` is null where somebody else's Temporal is used. */
+  readonly temporal: { readonly address: string; readonly uiUrl: string | null };
+  readonly tokenUrl: string;
+  readonly inventory: { readonly url: string; readonly adminUrl: string };
+  /** The folder that keeps the state of the stack. */
+  readonly state: string;
+}
+
+/** What is said once everything is up: where each part is, and how to get a token. */
+export const upText = ({ apiUrl, temporal, tokenUrl, inventory, state }: Addresses): string =>
+  [
+    '',
+    'Genlock is up.',
+    `  API            ${apiUrl}`,
+    `  API docs       ${apiUrl}/docs`,
+    ...(temporal.uiUrl === null ? [] : [`  Temporal UI    ${temporal.uiUrl}`]),
+    `  Temporal       ${temporal.address}`,
+    `  dev tokens     POST ${tokenUrl}`,
+    `  inventory-mcp  ${inventory.url} (change its list: POST ${inventory.adminUrl}/admin/change)`,
+    `  state          ${state}`,
+    '',
+    'A token of an operator of tenant demo, for an hour:',
+    `  curl -s ${tokenUrl} -d '{"tenant":"demo","subject":"me","roles":["genlock-operator"]}'`,
+    '',
+    'Ctrl-C stops everything.',
+  ].join('\n');
+
 /** @returns the exit code once everything is stopped again */
 export const runStart = async (): Promise<number> => {
   const config = devConfig(environment());
@@ -60,22 +89,13 @@ export const runStart = async (): Promise<number> => {
       everythingRegistration(REFRESH_SECONDS),
     ]);
     out(
-      [
-        '',
-        'Genlock is up.',
-        `  API            ${stack.apiUrl}`,
-        `  API docs       ${stack.apiUrl}/docs`,
-        ...(stack.temporal.uiUrl === null ? [] : [`  Temporal UI    ${stack.temporal.uiUrl}`]),
-        `  Temporal       ${stack.temporal.address}`,
-        `  dev tokens     POST ${stack.issuer.tokenUrl}`,
-        `  inventory-mcp  ${inventory.url} (change its list: POST ${inventory.adminUrl}/admin/change)`,
-        `  state          ${folder.dir}`,
-        '',
-        'A token of an operator of tenant demo, for an hour:',
-        `  curl -s ${stack.issuer.tokenUrl} -d '{"tenant":"demo","subject":"me","roles":["genlock-operator"]}'`,
-        '',
-        'Ctrl-C stops everything.',
-      ].join('\n'),
+      upText({
+        apiUrl: stack.apiUrl,
+        temporal: stack.temporal,
+        tokenUrl: stack.issuer.tokenUrl,
+        inventory,
+        state: folder.dir,
+      }),
     );
   };
   const serving = serve();

@@ -52,7 +52,7 @@ export interface EmbeddedTemporal {
 
 const START_LIMIT_MS = 60_000;
 const PORT_TRIES = 3;
-/** Measured: a frozen worker's polls end within 4 s, and short timers fire on time. */
+/** The polls of a frozen worker end soon, and short timers are not rounded up. */
 const DYNAMIC_CONFIG = [
   'frontend.keepAliveTime="1s"',
   'frontend.keepAliveTimeout="1s"',

@@ -5,7 +5,7 @@
 import type { ReasonFor } from './endReasons.js';
 import type { Digest, DurationMs, EpochMs } from './ids.js';
 import type { SourceRevision } from './snapshot.js';
-import { compareCounters } from './snapshot.js';
+import { compareCounters, sameRevision } from './snapshot.js';
 
 /** A jump of a counter beyond this is held: after it, nothing the source says later could follow (D9). */
 export const MAX_REVISION_JUMP = 1_000_000_000;
@@ -40,24 +40,30 @@ const held = (reason: ReasonFor<'QUARANTINED'>, evidence: Readonly<Record<string
   evidence,
 });
 
-/** D8, D9: whether a proven candidate may follow what was accepted before. The first one follows nothing. */
-export const judgeContinuity = (accepted: Accepted | null, proposed: Proposed): Continuity => {
+/**
+ * D8, D9: whether a proven candidate may follow what was accepted before. The first one follows nothing.
+ * @param active what serves now
+ * @param accepted what was last accepted of the candidate's own identity: an identity that comes back after another
+ *   one served may not come back older
+ */
+export const judgeContinuity = (
+  active: Pick<Accepted, 'identity'> | null,
+  accepted: Accepted | null,
+  proposed: Proposed,
+): Continuity => {
+  if (active !== null && active.identity !== proposed.identity && !proposed.identityAnnounced)
+    return held('IDENTITY_CHANGED', { accepted: active.identity, proposed: proposed.identity });
+  // Another identity is another source: the counters of the two have no order.
   if (accepted === null) return { kind: 'follows' };
-  if (accepted.identity !== proposed.identity) {
-    // Another identity is another source: the counters of the two have no order.
-    return proposed.identityAnnounced
-      ? { kind: 'follows' }
-      : held('IDENTITY_CHANGED', { accepted: accepted.identity, proposed: proposed.identity });
-  }
   const evidence = { accepted: accepted.revision, proposed: proposed.revision };
   // D9: only what the same credential sees twice at one revision contradicts itself.
   const agrees = accepted.contentRoot === proposed.contentRoot || !proposed.sameCredential;
+  // By another kind of binding a lower counter could pass unseen.
+  if (accepted.revision.binding !== proposed.revision.binding) return held('NEW_INCARNATION', evidence);
   if (accepted.revision.binding === 'SNAPSHOT_TOKEN' || proposed.revision.binding === 'SNAPSHOT_TOKEN') {
-    const sameToken =
-      accepted.revision.binding === 'SNAPSHOT_TOKEN' &&
-      proposed.revision.binding === 'SNAPSHOT_TOKEN' &&
-      accepted.revision.value.token === proposed.revision.value.token;
-    return sameToken && !agrees ? held('EQUIVOCATION', evidence) : { kind: 'follows' };
+    return sameRevision(accepted.revision, proposed.revision) && !agrees
+      ? held('EQUIVOCATION', evidence)
+      : { kind: 'follows' };
   }
   const order = compareCounters(accepted.revision.value, proposed.revision.value);
   switch (order) {

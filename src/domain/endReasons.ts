@@ -63,6 +63,11 @@ export const END_REASONS = {
     meaning: 'What answers at the endpoint does not speak MCP.',
     next: 'Check the address and path of the endpoint.',
   },
+  PROTOCOL_UNSUPPORTED: {
+    state: 'INCOMPLETE',
+    meaning: 'The server speaks MCP, but no revision of it that Genlock reads.',
+    next: 'The evidence names both. Upgrade the server.',
+  },
   UPSTREAM_ERROR: {
     state: 'INCOMPLETE',
     meaning: 'The server answered with an error.',
@@ -155,7 +160,7 @@ export const END_REASONS = {
   },
   CHANGED_DURING_SCAN: {
     state: 'INCOMPLETE',
-    meaning: 'Policy epoch or trust configuration changed after the scan had begun (P1).',
+    meaning: 'The trust configuration changed after the scan had begun (P1).',
     next: RETRY,
   },
   CANCELLED: { state: 'INCOMPLETE', meaning: 'Somebody cancelled the discovery.', next: RETRY },
@@ -203,7 +208,7 @@ export const END_REASONS = {
   },
   NEW_INCARNATION: {
     state: 'QUARANTINED',
-    meaning: 'The revision has another incarnation than the accepted one (D9).',
+    meaning: 'The revision has another incarnation, or another kind of binding, than the accepted one (D9).',
     next: 'If the server was set up anew on purpose, accept the new incarnation.',
   },
   SHRUNK: {
@@ -235,7 +240,8 @@ export const END_REASONS = {
   },
   FENCED: {
     state: 'RETIRED',
-    meaning: 'Policy, trust or a revocation changed between the checks and the compare-and-set.',
+    meaning:
+      'Policy epoch or trust changed before the compare-and-set, the server was closed, or the tail is too old; the evidence says which.',
     next: RETRY,
   },
   SUPERSEDED: {

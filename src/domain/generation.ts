@@ -84,6 +84,7 @@ export interface Retired {
   readonly successor: number | null;
   /** For UNCHANGED: until when the active generation was verified. */
   readonly freshUntil: EpochMs | null;
+  readonly evidence: Evidence;
 }
 
 export type Candidate =

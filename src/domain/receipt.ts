@@ -4,7 +4,7 @@
  */
 import type { EffectClass } from './descriptor.js';
 import type { AudienceClass, Digest, ServerName, TenantId, ToolId } from './ids.js';
-import type { CredentialEvidence, IsoTime, ServerIdentity } from './snapshot.js';
+import type { CredentialEvidence, IsoTime, ServerIdentity, SourceRevision } from './snapshot.js';
 
 /** The `typ` header of a signed receipt; its payload is the RFC 8785 form of a ReceiptBody. */
 export const RECEIPT_TYP = 'genlock-receipt+jws';
@@ -42,6 +42,9 @@ export interface CatalogReceipt extends ReceiptCommon, CatalogBinding {
   readonly catalogGeneration: number;
   readonly pageRoot: Digest;
   readonly contentRoot: Digest;
+  /** The sealed artifact's address. */
+  readonly snapshot: Digest;
+  readonly revision: SourceRevision;
   /** The generation that was active before, null for the first. */
   readonly previousGeneration: number | null;
   /** Id of the discovery that proved it. */
@@ -55,6 +58,8 @@ export interface AdmissionReceipt extends ReceiptCommon, CatalogBinding {
   readonly decision: 'ALLOWED' | 'REFUSED';
   /** As the plan node named it; null where it named none of valid form. */
   readonly tool: ToolId | null;
+  /** The generation that the plan node named; `catalogGeneration` is the one that the call was judged by. */
+  readonly planGeneration: number;
   readonly descriptor: Digest | null;
   readonly effectClass: EffectClass | null;
   /** Digest of the canonical arguments. */
@@ -74,6 +79,7 @@ export type OperatorAct =
   | 'PUBLISH_POLICY'
   | 'REGISTER_SERVER'
   | 'CHANGE_TRUST'
+  | 'CHANGE_SETTINGS'
   | 'CLOSE_SERVER'
   | 'OPEN_SERVER'
   | 'ACCEPT';

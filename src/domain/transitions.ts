@@ -1,6 +1,6 @@
 /**
- * D5 as a table and a step: which state follows which, and on what event. The workflow, the store's check
- * constraint and the printed docs/states.md all come from here.
+ * D5 as a table and a step: which state follows which, and on what event. The workflow and the printed docs/states.md
+ * come from here; the store refuses every other edge as well, and a test compares the two.
  */
 import type { ReasonFor } from './endReasons.js';
 import type { Candidate, CandidateState, Evidence, SnapshotProven } from './generation.js';
@@ -44,6 +44,7 @@ export type ScanEvent =
       readonly reason: ReasonFor<'RETIRED'>;
       readonly successor: number | null;
       readonly freshUntil: EpochMs | null;
+      readonly evidence: Evidence;
     }
   | { readonly type: 'incomplete'; readonly reason: ReasonFor<'INCOMPLETE'>; readonly evidence: Evidence }
   | { readonly type: 'quarantined'; readonly reason: ReasonFor<'QUARANTINED'>; readonly evidence: Evidence };
@@ -110,8 +111,8 @@ export const step = (from: Candidate, event: ScanEvent): StepResult => {
       return { ok: true, next: { state: 'ELIGIBLE', key, scan, generation, policyEpoch, receipt } };
     }
     case 'retired': {
-      const { reason, successor, freshUntil } = event;
-      return { ok: true, next: { state: 'RETIRED', key, scan, reason, successor, freshUntil } };
+      const { reason, successor, freshUntil, evidence } = event;
+      return { ok: true, next: { state: 'RETIRED', key, scan, reason, successor, freshUntil, evidence } };
     }
     case 'incomplete':
       return {

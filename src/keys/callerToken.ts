@@ -72,6 +72,7 @@ export interface CallerVerifier {
   /**
    * @param token the text after `Bearer` or `DPoP`; undefined where there is none
    * @throws CatalogError UNAUTHENTICATED with each of its reasons
+   * @throws CatalogError UNAVAILABLE/ISSUER_KEYS
    */
   verify(token: string | undefined, now: EpochMs): Promise<VerifiedCaller>;
 }
@@ -197,7 +198,7 @@ const tokenError = (cause: unknown): CatalogError => {
   )
     return unauthenticated('MALFORMED', {}, cause);
   // What is left concerns the key set: it was not fetched, not in time, not JSON, or holds unusable keys.
-  return unauthenticated('KEYS_UNAVAILABLE', {}, cause);
+  return new CatalogError('UNAVAILABLE', 'ISSUER_KEYS', {}, { cause });
 };
 
 /** A fetch that stops reading at a bound: the issuer is trusted with identities, not with this process's memory. */

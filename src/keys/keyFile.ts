@@ -30,13 +30,19 @@ export const loadKeySet = async (file: string): Promise<KeySet> => {
 };
 
 /**
- * Puts a fresh key first, which signs from the next load on; the others go on verifying. Verifiers that cache the
- * public set must have fetched it again before a process signs with the new key.
+ * Puts a fresh key first, which signs from the next load on; the others go on verifying. Programs load the file at
+ * their start only: one that was not restarted signs with its old key and does not publish the new one.
+ * @throws CatalogError CONFIG_INVALID/INVALID_VARIABLE for a file that is missing, that others can read, or that holds
+ *   no usable keys
  */
 export const rotateKeyFile = async (file: string): Promise<KeySet> => {
-  const keys = [generateSigningJwk(), ...(await readKeys(file)).map((key) => ({ ...key, active: false }))];
+  const old = await readKeys(file).catch((error: unknown) => {
+    throw isMissing(error) ? refuse(file, 'it does not exist: a program makes it at its first start') : error;
+  });
+  const keys = [generateSigningJwk(), ...old.map((key) => ({ ...key, active: false }))];
+  const set = createKeySet(keys);
   await rename(await writeDraft(file, keys), file);
-  return createKeySet(keys);
+  return set;
 };
 
 const readKeys = async (file: string): Promise<SigningJwk[]> => {

@@ -2,21 +2,23 @@
  * Genlock's own signing keys: what signs leases and receipts, and the public set that anyone verifies them with.
  * Signing is synchronous node:crypto, since it stands on the path of every admission.
  *
- * Measured with a payload of 700 bytes, Node 20, microseconds on one core (node sign / node verify / jose sign /
- * jose verify): ES256 28 / 73 / 137 / 150, EdDSA 38 / 96 / 114 / 173. So ES256, signed by node:crypto; verifying
- * stays with jose, whose header checks are worth its thread pool.
+ * `npm run bench -- signing` compares ES256 with EdDSA and node:crypto with jose. Verifying stays with jose, whose header
+ * checks are worth what they cost.
  */
 import {
   createHash,
+  createHmac,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
+  hkdfSync,
   type KeyObject,
   sign,
   verify,
 } from 'node:crypto';
 import type { JSONWebKeySet, JWK } from 'jose';
 import { CatalogError } from '../domain/errors.js';
+import type { Digest } from '../domain/ids.js';
 
 const SIGNING_ALG = 'ES256';
 
@@ -38,6 +40,11 @@ export interface KeySet {
   signCompact(typ: string, payload: string): string;
   /** Public members only (RFC 7517), every key, so that what an older key signed still verifies. */
   publicJwks(): JSONWebKeySet;
+  /**
+   * HMAC-SHA-256 of a secret under a key that is derived from the oldest key of the set, so that adding a newer one
+   * changes no fingerprint.
+   */
+  fingerprint(secret: string): Digest;
 }
 
 /** RFC 7638 thumbprint of a P-256 key, base64url of SHA-256. */
@@ -67,6 +74,10 @@ export const createKeySet = (keys: readonly SigningJwk[]): KeySet => {
   const signer = loaded.find(({ jwk }) => jwk.active);
   if (signer === undefined) throw malformed('no key is active');
   const { kid } = signer.jwk;
+  const oldest = keys.at(-1)?.d ?? '';
+  const fingerprintKey = Buffer.from(
+    hkdfSync('sha256', Buffer.from(oldest, 'base64url'), '', 'genlock credential fingerprint', 32),
+  );
   const jwks: JSONWebKeySet = { keys: keys.map(publicPart) };
 
   return {
@@ -81,6 +92,8 @@ export const createKeySet = (keys: readonly SigningJwk[]): KeySet => {
       return `${input}.${signature.toString('base64url')}`;
     },
     publicJwks: () => structuredClone(jwks),
+    fingerprint: (secret) =>
+      `sha256:${createHmac('sha256', fingerprintKey).update(secret, 'utf8').digest('hex')}` as Digest,
   };
 };
 

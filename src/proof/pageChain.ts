@@ -69,13 +69,19 @@ export const provePage = (pages: readonly PageLink[], index: number): PageProof 
   };
 };
 
-/** S5: proves that the list ended, and after how many pages. */
+/**
+ * S5: proves that the list ended, and after how many pages.
+ * @public
+ */
 export const proveEnd = (pages: readonly PageLink[]): PageProof => provePage(pages, pages.length - 1);
 
 /** Whether this page stands at this place of the scan that the root is evidence of. */
 export const verifyPage = (root: Digest, { page, size, path }: PageProof): boolean =>
   verifyInclusion(root, { leaf: pageLeaf(page), index: page.index, size, path });
 
-/** Whether the list ended with this page. The leaf binds its index and END, so `size` is no free claim. */
+/**
+ * Whether the list ended with this page. The leaf binds its index and END, so `size` is no free claim.
+ * @public
+ */
 export const verifyEnd = (root: Digest, proof: PageProof): boolean =>
   proof.page.nextCursor === 'END' && proof.page.index === proof.size - 1 && verifyPage(root, proof);

@@ -23,6 +23,7 @@ const SNAPSHOT_DEPTH = 16;
  * @param bytes the artifact as it was sealed
  * @param expected the digest that pointer, receipt or lease name
  * @throws ProofError with the first reason that does not hold
+ * @public
  */
 export const verifySnapshot = (bytes: Uint8Array, expected: Digest): ToolCatalogSnapshot => {
   if (sha256Bytes(bytes) !== expected) throw new ProofError('DIGEST_MISMATCH');

@@ -12,7 +12,14 @@ import type { InexactNumber } from '../proof/strictJson.js';
 /** What a connection presents to the source. One scan has one credential, that of its audience (S6). */
 export type SourceCredential =
   | { readonly kind: 'none' }
-  | { readonly kind: 'bearer'; readonly token: Secret };
+  | {
+      readonly kind: 'bearer';
+      readonly token: Secret;
+      /** Keyed digest of the token: evidence of which secret scanned that nobody can guess back. */
+      readonly fingerprint: Digest;
+      /** When it ends, where it says so itself; freshness ends with it (S7). */
+      readonly expires: EpochMs | null;
+    };
 
 export interface SourceTrust {
   /** Whether loopback, private, link-local and other not globally routed addresses may be connected to. */
@@ -28,11 +35,6 @@ export interface RevisionPointers {
   readonly revisionPointer: string;
   readonly tokenPointer: string;
 }
-
-export const DEFAULT_REVISION_POINTERS: RevisionPointers = {
-  revisionPointer: '/_meta/dev.genlock~1catalogRevision',
-  tokenPointer: '/_meta/dev.genlock~1snapshotToken',
-};
 
 interface TargetCommon {
   readonly credential: SourceCredential;

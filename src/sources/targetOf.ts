@@ -3,6 +3,7 @@
  * stored, logged or written into a history is the reference.
  */
 
+import { type Digest, type EpochMs, epochMs } from '../domain/ids.js';
 import { Secret } from '../domain/secret.js';
 import type { CredentialRef, RegisteredServer } from '../domain/server.js';
 import { SourceFault } from '../domain/sourceFault.js';
@@ -13,6 +14,8 @@ export interface ReferenceReader {
   env(name: string): string | undefined;
   /** The text of a file on this machine. */
   file(path: string): Promise<string>;
+  /** Digest of a secret under a key of this installation. */
+  fingerprint(secret: string): Digest;
 }
 
 const ENV = /^env:([A-Za-z_][A-Za-z0-9_]*)$/;
@@ -33,6 +36,29 @@ export const resolveReference = async (reference: string, reader: ReferenceReade
   return new Secret(text);
 };
 
+const resolveCredential = async (
+  credential: CredentialRef,
+  reader: ReferenceReader,
+): Promise<SourceCredential> => {
+  if (credential.kind === 'none') return { kind: 'none' };
+  const token = await resolveReference(credential.reference, reader);
+  const text = token.reveal();
+  return { kind: 'bearer', token, fingerprint: reader.fingerprint(text), expires: statedExpiry(text) };
+};
+
+/** `exp` of a token that is a JWT, read and not verified: it can only shorten what rests on it. */
+const statedExpiry = (token: string): EpochMs | null => {
+  const [, payload, signature] = token.split('.');
+  if (payload === undefined || signature === undefined) return null;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+    const exp = typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : undefined;
+    return typeof exp === 'number' && Number.isFinite(exp) ? epochMs(exp * 1_000) : null;
+  } catch {
+    return null;
+  }
+};
+
 /** @throws SourceFault CREDENTIAL_UNRESOLVED */
 export const targetOf = async (
   server: RegisteredServer,
@@ -40,10 +66,7 @@ export const targetOf = async (
   reader: ReferenceReader,
 ): Promise<SourceTarget> => {
   const { tlsCaPem, spkiPins, allowPrivateAddresses, revisionPointer, tokenPointer } = server.trust;
-  const sourceCredential: SourceCredential =
-    credential.kind === 'none'
-      ? { kind: 'none' }
-      : { kind: 'bearer', token: await resolveReference(credential.reference, reader) };
+  const sourceCredential = await resolveCredential(credential, reader);
   const common = {
     credential: sourceCredential,
     trust: {

@@ -7,7 +7,7 @@ import type { ReceiptRow } from '../domain/receiptRow.js';
 import type { CredentialRef } from '../domain/server.js';
 import type { SchemaReference, SourceRevision } from '../domain/snapshot.js';
 
-export type RevocationKind = 'tool-name' | 'tool-id' | 'server' | 'subject' | 'lease';
+export type RevocationKind = 'tool-name' | 'tool-id' | 'server' | 'subject';
 
 /** The mutable facts of one (tenant, server, audience), read together, with the fences they were read under. */
 export interface AdmissionView {
@@ -26,10 +26,12 @@ export interface AdmissionView {
     readonly policyEpoch: number;
     readonly pageRoot: Digest;
     readonly credential: CredentialRef;
+    /** Keyed digest of the secret that scanned it; null without one. */
+    readonly credentialFingerprint: Digest | null;
     readonly scan: string;
     readonly freshUntil: EpochMs;
   } | null;
-  /** Generations that were promoted and are not retired, oldest first. */
+  /** Of the newest hundred that were promoted, those not retired and not expired for a day, oldest first. */
   readonly retained: readonly {
     readonly generation: number;
     readonly state: 'ELIGIBLE' | 'QUARANTINED';

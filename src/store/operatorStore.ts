@@ -1,4 +1,5 @@
 /** What operators change and look at. Every change bumps the fence of its scope before it is answered. */
+import type { ToolVerdict } from '../domain/descriptor.js';
 import type { CandidateState, Evidence } from '../domain/generation.js';
 import type { AudienceClass, Digest, ServerName, TenantId } from '../domain/ids.js';
 import type { ReceiptRow } from '../domain/receiptRow.js';
@@ -9,7 +10,7 @@ import type { ReceiptQuery, RevocationKind, StoredReceipt } from './admissionSto
 export interface RevocationRecord {
   readonly id: string;
   readonly kind: RevocationKind;
-  /** Empty for a subject or a lease, which are revoked tenant-wide. */
+  /** Empty for a subject, which is revoked tenant-wide. */
   readonly server: string;
   readonly target: string;
   readonly reason: string;
@@ -59,14 +60,26 @@ export interface DiscoveryDetail extends DiscoverySummary {
   }[];
 }
 
+/** A tool as a scan saw it, whatever became of the scan (D4). */
+export interface DiscoveredTool {
+  /** Place in the list, from 0 over all pages. */
+  readonly position: number;
+  readonly name: string;
+  readonly descriptor: Digest;
+  /** null where the scan did not get as far as judging it. */
+  readonly verdict: ToolVerdict['status'] | null;
+}
+
 export interface OperatorStore {
+  /** @param expected the trust version that the receipt speaks of, 0 for a new server; left out takes any */
   registerServer(
     tenant: TenantId,
     server: ServerRegistration,
     receipt: ReceiptRow,
+    expected?: number,
   ): Promise<
     | { readonly outcome: 'registered' | 'changed'; readonly trustVersion: number }
-    | { readonly outcome: 'namespaceTaken' | 'exists' }
+    | { readonly outcome: 'namespaceTaken' | 'exists' | 'moved' }
   >;
   readServer(tenant: TenantId, server: ServerName): Promise<RegisteredServer | null>;
   listServers(tenant: TenantId): Promise<readonly RegisteredServer[]>;
@@ -110,6 +123,12 @@ export interface OperatorStore {
     filter: { readonly server?: ServerName; readonly limit: number },
   ): Promise<readonly DiscoverySummary[]>;
   readDiscovery(tenant: TenantId, scan: string): Promise<DiscoveryDetail | null>;
+  /** @param slice.after position of the last one seen, -1 for none. @returns null where there is no such scan */
+  discoveredTools(
+    tenant: TenantId,
+    scan: string,
+    slice: { readonly after: number; readonly limit: number },
+  ): Promise<readonly DiscoveredTool[] | null>;
   readArtifact(
     tenant: TenantId,
     server: ServerName,

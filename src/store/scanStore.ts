@@ -38,9 +38,21 @@ export interface ScanRecord {
   readonly contentRoot: Digest | null;
   readonly tools: number | null;
   readonly credential: CredentialRef;
+  /** Keyed digest of the secret that scanned; null without one. */
+  readonly credentialFingerprint: Digest | null;
+  readonly credentialExpires: EpochMs | null;
+  /** When the source last still had the revision of the pages (S7). */
+  readonly tailAt: EpochMs | null;
   readonly startedAt: EpochMs;
   readonly deadline: EpochMs;
   readonly endedAt: EpochMs | null;
+}
+
+/** What a statement about a scan's pages is fenced by (D6). */
+export interface PageClaim {
+  readonly scan: string;
+  readonly segment: number;
+  readonly attempt: number;
 }
 
 /** [name, descriptor digest, digest of the source text] */
@@ -93,7 +105,14 @@ export interface ActiveGeneration {
   readonly contentRoot: Digest;
   readonly expires: EpochMs;
   readonly sourceEvidence: Evidence | null;
+}
+
+export interface AcceptedRevision {
+  readonly identity: Digest;
+  readonly revision: SourceRevision;
+  readonly contentRoot: Digest;
   readonly credential: CredentialRef;
+  readonly credentialFingerprint: Digest | null;
 }
 
 export type PromoteOutcome =
@@ -120,32 +139,32 @@ export interface ScanStore {
   pages(tenant: TenantId, scan: string): Promise<readonly PageRecord[]>;
   pageBytes(tenant: TenantId, scan: string, n: number): Promise<Uint8Array>;
   /** False where the claim was lost: nothing was stored. One autocommitted statement (D6). */
-  storePage(
-    tenant: TenantId,
-    claim: { readonly scan: string; readonly segment: number; readonly attempt: number },
-    page: PageRecord,
-    raw: Uint8Array,
-  ): Promise<boolean>;
+  storePage(tenant: TenantId, claim: PageClaim, page: PageRecord, raw: Uint8Array): Promise<boolean>;
+  /** False where the claim was lost. */
   noteSource(
     tenant: TenantId,
-    scan: string,
+    claim: PageClaim,
     source: {
       readonly protocol: Protocol;
       readonly identity: Digest;
       readonly evidence: Evidence;
       readonly revision: SourceRevision | null;
+      readonly credentialFingerprint: Digest | null;
+      readonly credentialExpires: EpochMs | null;
     },
-  ): Promise<void>;
-  noteProgress(
+  ): Promise<boolean>;
+  /** The page chain is whole. False where the claim was lost. */
+  completeScan(
+    tenant: TenantId,
+    claim: PageClaim,
+    list: { readonly contentRoot: Digest; readonly tools: number },
+  ): Promise<boolean>;
+  /** The tail held. False where the scan has ended or its pages are others. */
+  proveScan(
     tenant: TenantId,
     scan: string,
-    progress: {
-      readonly state: CandidateState;
-      readonly pageRoot?: Digest;
-      readonly contentRoot?: Digest;
-      readonly tools?: number;
-    },
-  ): Promise<void>;
+    proof: { readonly pageRoot: Digest; readonly tailAt: EpochMs },
+  ): Promise<boolean>;
   /** Idempotent: an ended scan keeps its first end. */
   endScan(
     tenant: TenantId,
@@ -186,6 +205,8 @@ export interface ScanStore {
   ): Promise<{ readonly active: number; readonly removed: number; readonly examples: readonly string[] }>;
 
   active(key: DiscoveryKey): Promise<ActiveGeneration | null>;
+  /** What was last accepted of an identity, also where another one is active now (D9). */
+  acceptedOf(key: DiscoveryKey, identity: Digest): Promise<AcceptedRevision | null>;
   issueContractVersions(tenant: TenantId, scan: string): Promise<void>;
   sealedTools(tenant: TenantId, scan: string): Promise<readonly SealedToolRow[]>;
   saveClassification(

@@ -5,6 +5,7 @@ import type { DiscoveryKey } from '../domain/generation.js';
 import {
   cancelDiscovery,
   ensureRefreshSchedule,
+  hintDiscovery,
   type StartedDiscovery,
   startDiscovery,
   uiLink,
@@ -12,6 +13,7 @@ import {
 
 export interface TemporalControl {
   start(key: DiscoveryKey): Promise<StartedDiscovery>;
+  hint(key: DiscoveryKey): Promise<StartedDiscovery>;
   cancel(key: DiscoveryKey): Promise<boolean>;
   ensureSchedule(key: DiscoveryKey, seconds: number): Promise<void>;
   uiLink(workflowId: string, runId?: string): string | null;
@@ -33,6 +35,7 @@ export const createTemporalControl = (
   };
   return {
     start: (key) => ask(() => startDiscovery(client, options.taskQueue, key)),
+    hint: (key) => ask(() => hintDiscovery(client, options.taskQueue, key)),
     cancel: (key) => ask(() => cancelDiscovery(client, key)),
     ensureSchedule: (key, seconds) =>
       ask(() => ensureRefreshSchedule(client, options.taskQueue, key, seconds)),

@@ -9,13 +9,11 @@ import type { JsonValue } from '../domain/json.js';
 import { type LeaseClaims, leaseClaims } from '../domain/lease.js';
 import { type AdmissionReceipt, RECEIPT_SCHEMA } from '../domain/receipt.js';
 import { receiptRow } from '../domain/receiptRow.js';
-import type { CredentialRef } from '../domain/server.js';
-import type { CredentialEvidence } from '../domain/snapshot.js';
 import type { KeySet } from '../keys/keySet.js';
 import { signLease } from '../keys/lease.js';
 import { signReceipt } from '../keys/receipt.js';
 import { canonicalJson } from '../proof/canonical.js';
-import { sha256Bytes } from '../proof/digest.js';
+import { credentialEvidence } from '../proof/credential.js';
 import { serverIdentity } from '../proof/identity.js';
 import type { DecisionRow, LeaseRow } from '../store/admissionStore.js';
 import type { Call, Judged } from './judgeCall.js';
@@ -179,9 +177,13 @@ const receiptBody = (
     at: new Date(deps.now()).toISOString(),
     catalogGeneration: view.active?.generation ?? null,
     pageRoot: view.active?.pageRoot ?? null,
-    credential: view.active === null ? null : credentialEvidence(view.active.credential),
+    credential:
+      view.active === null
+        ? null
+        : credentialEvidence(view.active.credential, view.active.credentialFingerprint),
     decision: allowed === null ? 'REFUSED' : 'ALLOWED',
     tool: node.tool,
+    planGeneration: node.generation,
     descriptor: node.descriptor,
     effectClass: tool?.effectClass ?? null,
     args: argsDigest,
@@ -191,7 +193,3 @@ const receiptBody = (
     outcome: 'NOT_EXECUTED',
   };
 };
-
-/** Which credential Genlock uses towards the server: a digest of the reference, never of the secret (S4). */
-const credentialEvidence = (credential: CredentialRef): CredentialEvidence | 'none' =>
-  credential.kind === 'none' ? 'none' : { reference: sha256Bytes(credential.reference), fingerprint: null };

@@ -28,7 +28,7 @@ const SCHEME = /^(?:Bearer|DPoP) +([^\s]+) *$/i;
 
 /**
  * @param proofIsRead whether this route looks at the proof even where the token is not bound
- * @throws CatalogError UNAUTHENTICATED with each of its reasons
+ * @throws CatalogError UNAUTHENTICATED with each of its reasons, UNAVAILABLE/ISSUER_KEYS
  * @throws CatalogError PROOF_INVALID for a token bound to a key, which is worth nothing without it (RFC 9449 §7)
  */
 export const authenticate = async (

@@ -2,13 +2,18 @@
 import { END_REASONS, type EndReason, endRow } from '../domain/endReasons.js';
 import { CatalogError } from '../domain/errors.js';
 import type { AudienceClass, ServerName, TenantId } from '../domain/ids.js';
-import type { DiscoveryDetail, DiscoverySummary, OperatorStore } from '../store/operatorStore.js';
+import type {
+  DiscoveredTool,
+  DiscoveryDetail,
+  DiscoverySummary,
+  OperatorStore,
+} from '../store/operatorStore.js';
 import type { DiscoveryControl } from './discoveryControl.js';
 import { audienceKeys } from './publishPolicy.js';
 import { type DiscoveryStart, startDiscoveries } from './startDiscoveries.js';
 
 export interface DiscoveriesDeps {
-  readonly store: Pick<OperatorStore, 'readServer' | 'listDiscoveries' | 'readDiscovery'>;
+  readonly store: Pick<OperatorStore, 'readServer' | 'listDiscoveries' | 'readDiscovery' | 'discoveredTools'>;
   readonly control: DiscoveryControl;
 }
 
@@ -40,7 +45,7 @@ export const triggerDiscoveries = async (
       rule: 'an audience of this server',
       audiences: Object.keys(registered.audiences),
     });
-  const started = await startDiscoveries(control, keys);
+  const started = await startDiscoveries(control, keys, (key) => control.start(key));
   // Here starting is all that was asked for.
   if (started.every(({ failed }) => failed !== null)) throw new CatalogError('UNAVAILABLE', 'TEMPORAL');
   return started;
@@ -62,6 +67,24 @@ export const readDiscovery = async (
   const found = await store.readDiscovery(tenant, id);
   if (found === null) throw new CatalogError('NOT_FOUND', 'NO_SUCH_DISCOVERY');
   return { ...found, ...explain(control, found) };
+};
+
+/**
+ * What a scan saw, also one that will never be accepted (D4). None of it is callable for that.
+ * @param slice.after position of the last tool seen, -1 for none
+ * @throws CatalogError NOT_FOUND/NO_SUCH_DISCOVERY
+ */
+export const readDiscoveredTools = async (
+  store: Pick<OperatorStore, 'discoveredTools'>,
+  tenant: TenantId,
+  id: string,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<{ readonly tools: readonly DiscoveredTool[]; readonly next: number | null }> => {
+  // One more than asked for tells whether there is more.
+  const found = await store.discoveredTools(tenant, id, { after, limit: limit + 1 });
+  if (found === null) throw new CatalogError('NOT_FOUND', 'NO_SUCH_DISCOVERY');
+  const tools = found.slice(0, limit);
+  return { tools, next: found.length > limit ? (tools.at(-1)?.position ?? null) : null };
 };
 
 /** Asks it to stop; its end, CANCELLED, is then read like any other. @throws CatalogError NOT_FOUND/NO_SUCH_DISCOVERY */

@@ -52,7 +52,9 @@ export const publishPolicy = async (
   }
   const servers = await deps.store.listServers(tenant);
   const keys = servers.flatMap((server) => audienceKeys(tenant, server));
-  return { epoch, digest, receipt: receipt.id, rebinding: await startDiscoveries(deps.control, keys) };
+  // A run that is under way was claimed under the old epoch: it has to hear of the new one.
+  const rebinding = await startDiscoveries(deps.control, keys, (key) => deps.control.hint(key));
+  return { epoch, digest, receipt: receipt.id, rebinding };
 };
 
 /** One discovery for each audience of a server. */

@@ -13,6 +13,7 @@ import {
   type ServerName,
 } from '../domain/ids.js';
 import type { JsonValue } from '../domain/json.js';
+import type { OperatorAct } from '../domain/receipt.js';
 import { DEFAULT_SCAN_LIMITS, type ScanLimits } from '../domain/scanLimits.js';
 import {
   type CredentialRef,
@@ -28,7 +29,7 @@ import {
 import { canonicalJson } from '../proof/canonical.js';
 import type { OperatorStore } from '../store/operatorStore.js';
 import { parseCredential, refuseSecrets } from './credentialReference.js';
-import type { DiscoveryControl } from './discoveryControl.js';
+import type { DiscoveryControl, StartedDiscovery } from './discoveryControl.js';
 import { type Operator, type OperatorReceiptDeps, operatorReceipt } from './operatorReceipt.js';
 import { audienceKeys } from './publishPolicy.js';
 import { type DiscoveryStart, startDiscoveries } from './startDiscoveries.js';
@@ -87,7 +88,7 @@ export interface Registered {
 /**
  * Registering the same settings again changes nothing and leaves no receipt.
  * @throws CatalogError BAD_REQUEST/INVALID_NAME, CREDENTIAL_VALUE, INVALID_BODY
- * @throws CatalogError CONFLICT/NAMESPACE_TAKEN, CONFLICT/SERVER_EXISTS
+ * @throws CatalogError CONFLICT/NAMESPACE_TAKEN, CONFLICT/SERVER_EXISTS, CONFLICT/CHANGED_MEANWHILE
  */
 export const registerServer = async (
   deps: RegisterServerDeps,
@@ -100,21 +101,20 @@ export const registerServer = async (
   if (known !== null) refuseLostAudience(known, registration);
   const unchanged = known !== null && sameSettings(known, registration);
   const receipt = operatorReceipt(deps, operator, {
-    act: known === null ? 'REGISTER_SERVER' : 'CHANGE_TRUST',
+    act: actOf(known, registration),
     target: registration.name,
     server: registration.name,
     record: registration,
   });
   const stored = unchanged
     ? { outcome: 'unchanged' as const, trustVersion: known.trustVersion }
-    : await deps.store.registerServer(tenant, registration, receipt);
-  if (!('trustVersion' in stored)) {
-    throw stored.outcome === 'namespaceTaken'
-      ? new CatalogError('CONFLICT', 'NAMESPACE_TAKEN', { namespace: registration.namespace })
-      : new CatalogError('CONFLICT', 'SERVER_EXISTS', { rule: 'a namespace is never changed' });
-  }
-  const schedule = (key: DiscoveryKey): Promise<void> =>
-    deps.control.ensureSchedule(key, registration.refreshSeconds);
+    : await deps.store.registerServer(tenant, registration, receipt, known?.trustVersion ?? 0);
+  if (!('trustVersion' in stored)) throw conflict(stored.outcome, registration);
+  // A run that is under way may have read the settings of before: it has to hear of the new ones.
+  const scheduleAndHint = async (key: DiscoveryKey): Promise<StartedDiscovery> => {
+    await deps.control.ensureSchedule(key, registration.refreshSeconds);
+    return deps.control.hint(key);
+  };
   return {
     outcome: stored.outcome,
     server: {
@@ -123,8 +123,22 @@ export const registerServer = async (
       closedReason: known?.closedReason ?? null,
     },
     receipt: unchanged ? null : receipt.id,
-    discoveries: await startDiscoveries(deps.control, audienceKeys(tenant, registration), schedule),
+    discoveries: await startDiscoveries(deps.control, audienceKeys(tenant, registration), scheduleAndHint),
   };
+};
+
+const conflict = (
+  outcome: 'namespaceTaken' | 'exists' | 'moved',
+  { namespace, name }: ServerRegistration,
+): CatalogError => {
+  switch (outcome) {
+    case 'namespaceTaken':
+      return new CatalogError('CONFLICT', 'NAMESPACE_TAKEN', { namespace });
+    case 'exists':
+      return new CatalogError('CONFLICT', 'SERVER_EXISTS', { rule: 'a namespace is never changed' });
+    case 'moved':
+      return new CatalogError('CONFLICT', 'CHANGED_MEANWHILE', { server: name });
+  }
 };
 
 const parseRegistration = (request: RegistrationRequest): ServerRegistration => {
@@ -170,8 +184,18 @@ type Given<T> = { readonly [K in keyof T]: Exclude<T[K], undefined> };
 const given = <T extends object>(value: T | undefined): Given<T> =>
   Object.fromEntries(Object.entries(value ?? {}).filter(([, member]) => member !== undefined)) as Given<T>;
 
+const canonical = (value: unknown): string => canonicalJson(JSON.parse(JSON.stringify(value)) as JsonValue);
+
+/** R1: what the receipt says was done. The rule of `register_server`, which moves the trust version by it. */
+const actOf = (known: RegisteredServer | null, next: ServerRegistration): OperatorAct => {
+  if (known === null) return 'REGISTER_SERVER';
+  const trusted = ({ source, trust, contract, audiences }: ServerRegistration): string =>
+    canonical({ source, trust, contract, audiences });
+  return trusted(known) === trusted(next) ? 'CHANGE_SETTINGS' : 'CHANGE_TRUST';
+};
+
 const settingsOf = ({ trustVersion: _, closedReason: __, ...settings }: RegisteredServer): string =>
-  canonicalJson(JSON.parse(JSON.stringify(settings)) as JsonValue);
+  canonical(settings);
 
 const sameSettings = (known: RegisteredServer, registration: ServerRegistration): boolean =>
   settingsOf(known) === settingsOf({ ...registration, trustVersion: 0, closedReason: null });

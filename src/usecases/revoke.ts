@@ -1,5 +1,5 @@
 /**
- * Withdraws a tool, a server, a subject or a lease (L3). The answer comes after the fence moved: from then on nothing
+ * Withdraws a tool, a server or a subject (L3). The answer comes after the fence moved: from then on nothing
  * is issued under what was revoked.
  */
 import { CatalogError } from '../domain/errors.js';
@@ -10,7 +10,7 @@ import { type Operator, type OperatorReceiptDeps, operatorReceipt } from './oper
 
 export interface RevocationRequest {
   readonly kind: RevocationKind;
-  /** Of a tool name, a tool id or a server; the others are tenant-wide. */
+  /** Of a tool name, a tool id or a server; a subject is revoked tenant-wide. */
   readonly server?: string | undefined;
   /** Left out for a server, which is its own target. */
   readonly target?: string | undefined;
@@ -71,8 +71,7 @@ const scopeOf = (
   const { kind, server, target } = request;
   switch (kind) {
     case 'subject':
-    case 'lease':
-      if (server !== undefined) throw misfit('server', `a ${kind} is revoked in the whole tenant`);
+      if (server !== undefined) throw misfit('server', 'a subject is revoked in the whole tenant');
       return { server: null, target: required(target, 'target') };
     case 'server': {
       const name = parseServerName(required(server ?? target, 'server'));

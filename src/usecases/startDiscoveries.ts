@@ -5,7 +5,7 @@
 import { CatalogError, type Code } from '../domain/errors.js';
 import type { DiscoveryKey } from '../domain/generation.js';
 import type { AudienceClass, ServerName } from '../domain/ids.js';
-import type { DiscoveryControl } from './discoveryControl.js';
+import type { DiscoveryControl, StartedDiscovery } from './discoveryControl.js';
 
 export interface DiscoveryStart {
   readonly server: ServerName;
@@ -18,29 +18,30 @@ export interface DiscoveryStart {
 
 const AT_ONCE = 8;
 
-/** @param before what comes first for each key, such as its schedule */
+/** How one is asked for: `start` finds a run that is under way, `hint` makes it look at what has changed since. */
+type Ask = (key: DiscoveryKey) => Promise<StartedDiscovery>;
+
 export const startDiscoveries = async (
-  control: DiscoveryControl,
+  control: Pick<DiscoveryControl, 'uiLink'>,
   keys: readonly DiscoveryKey[],
-  before: (key: DiscoveryKey) => Promise<void> = async () => {},
+  ask: Ask,
 ): Promise<readonly DiscoveryStart[]> => {
   const started: DiscoveryStart[] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE) {
-    const batch = keys.slice(from, from + AT_ONCE).map((key) => startOne(control, key, before));
+    const batch = keys.slice(from, from + AT_ONCE).map((key) => startOne(control, key, ask));
     started.push(...(await Promise.all(batch)));
   }
   return started;
 };
 
 const startOne = async (
-  control: DiscoveryControl,
+  control: Pick<DiscoveryControl, 'uiLink'>,
   key: DiscoveryKey,
-  before: (key: DiscoveryKey) => Promise<void>,
+  ask: Ask,
 ): Promise<DiscoveryStart> => {
   const { server, audience } = key;
   try {
-    await before(key);
-    const { workflowId, runId } = await control.start(key);
+    const { workflowId, runId } = await ask(key);
     return { server, audience, workflowId, ui: control.uiLink(workflowId, runId), failed: null };
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;

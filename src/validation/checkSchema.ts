@@ -33,7 +33,7 @@ export interface CheckedSchema {
   readonly patternSize: number;
 }
 
-/** Measured: the compiler's stack holds twice this many levels of subschemas. */
+/** The compiler recurses: this many levels of subschemas are well within its stack. */
 const SAFE_NESTING = 100;
 const COMPILE_DEADLINE = durationMs(5_000);
 

@@ -1,6 +1,6 @@
 /**
  * V4: runs a synchronous function under a deadline that holds even in a loop without end. A watchdog thread of
- * node:vm stops it; measured at 35 µs a call, so it is kept for work that could be long.
+ * node:vm stops it; starting one is not free, so it is kept for work that could be long.
  */
 import vm from 'node:vm';
 import type { DurationMs } from '../domain/ids.js';

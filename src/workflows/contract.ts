@@ -1,11 +1,9 @@
 /**
- * Every id, queue, message and search attribute that workflows and their callers share. Workflow code, the worker and
+ * Every id, message and search attribute that workflows and their callers share. Workflow code, the worker and
  * the typed client read names from here and nowhere else.
  */
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { DiscoveryKey } from '../domain/generation.js';
-
-export const TASK_QUEUE = 'genlock';
 
 export const WORKFLOW_TYPES = { discovery: 'discovery', refresh: 'refresh' } as const;
 

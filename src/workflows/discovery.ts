@@ -14,7 +14,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { DiscoveryActivities, ScanStep, Stop } from '../activities/activityTypes.js';
+import type { DiscoveryActivities, ScanStep, Stop, Superseded } from '../activities/activityTypes.js';
 import type { DiscoveryResult } from '../domain/discoveryResult.js';
 import type { StepName } from '../domain/discoverySteps.js';
 import type { EndReason } from '../domain/endReasons.js';
@@ -60,11 +60,13 @@ const hint = defineSignal(HINT_SIGNAL);
 const MAX_TAILS = 3;
 /** After so many scans one run hands over to a fresh history. */
 const MAX_SCANS_PER_RUN = 20;
-/** Reasons for which a round that failed is begun again from the first page. */
+/** Ends after which a round is begun again from the first page, under what then is the policy and the trust. */
 const RESTARTS: ReadonlySet<EndReason> = new Set<EndReason>([
   'REVISION_CHANGED',
   'SESSION_LOST',
   'CURSOR_EXPIRED',
+  'CHANGED_DURING_SCAN',
+  'FENCED',
 ]);
 /** Ends that no waiting hint turns into another scan: one was asked for, the other has tried five times. */
 const ENDS_ALL: ReadonlySet<EndReason> = new Set<EndReason>(['CANCELLED', 'REVISION_UNSTABLE']);
@@ -171,11 +173,12 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
     }
     if (checked.kind === 'unchanged') {
       const { generation, freshUntil } = checked;
-      advance({ type: 'retired', reason: 'UNCHANGED', successor: generation, freshUntil });
+      const evidence = { generation, freshUntil };
+      advance({ type: 'retired', reason: 'UNCHANGED', successor: generation, freshUntil, evidence });
       return mark;
     }
     if (checked.kind === 'retired') {
-      advance({ type: 'retired', reason: checked.reason, successor: checked.successor, freshUntil: null });
+      advance(superseded(checked));
       return mark;
     }
     show('seal');
@@ -208,7 +211,7 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
       const { generation, policyEpoch, receipt } = outcome;
       advance({ type: 'promoted', generation, policyEpoch, receipt });
     } else {
-      advance({ type: 'retired', reason: outcome.reason, successor: outcome.successor, freshUntil: null });
+      advance(superseded(outcome));
     }
     return mark;
   };
@@ -255,11 +258,11 @@ export async function discovery({ key, pendingHint }: DiscoveryInput): Promise<D
         });
     }
     let ended = asEnded(current);
-    if (ended?.state === 'INCOMPLETE' && RESTARTS.has(ended.reason)) {
+    if (ended !== null && RESTARTS.has(endReasonOf(ended)) && !isClosed(ended)) {
       restarts++;
-      if (ended.reason === 'CURSOR_EXPIRED') cursorRestarts++;
+      if (endReasonOf(ended) === 'CURSOR_EXPIRED') cursorRestarts++;
       const again = restarts < MAX_ROUNDS && cursorRestarts <= MAX_CURSOR_RESTARTS;
-      if (!again && ended.reason === 'REVISION_CHANGED') {
+      if (!again && ended.state === 'INCOMPLETE' && ended.reason === 'REVISION_CHANGED') {
         current = {
           ...ended,
           reason: 'REVISION_UNSTABLE',
@@ -307,6 +310,18 @@ const asEnded = (candidate: Candidate): EndedCandidate | null =>
   candidate.state === 'SNAPSHOT_PROVEN'
     ? null
     : candidate;
+
+const superseded = ({ reason, successor, evidence }: Superseded): ScanEvent => ({
+  type: 'retired',
+  reason,
+  successor,
+  freshUntil: null,
+  evidence,
+});
+
+/** A closed server takes no candidate until somebody opens it: scanning again would end the same way. */
+const isClosed = (ended: EndedCandidate): boolean =>
+  ended.state === 'RETIRED' && ended.evidence['moved'] === 'closed';
 
 /** The stable type of a failure, never its message: a message can hold what a driver or a source said. */
 const failureType = (error: unknown): string => {

@@ -2,6 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { END_REASONS } from '../../src/domain/endReasons.js';
+import { CODES } from '../../src/domain/errors.js';
 import { ROOT } from './cruise.js';
 
 interface SourceFile {
@@ -64,6 +66,20 @@ describe('source text', () => {
     const here = 'test/architecture/sources.test.ts';
     const machine = /(^|[\s'"`(=])\/(work|root|home)\//m;
     expect(pathsWhere(everything, ({ path, text }) => path !== here && machine.test(text))).toEqual([]);
+  });
+
+  test('every reason of the table of codes is produced somewhere', () => {
+    const others = code.filter(({ path }) => path !== 'src/domain/errors.ts');
+    const unreachable = Object.entries(CODES).flatMap(([errorCode, { reasons }]) =>
+      Object.keys(reasons)
+        .filter((reason) => {
+          // A discovery may end for a reason of the same name: there only a file that names the code too counts.
+          const words = reason in END_REASONS ? [reason, errorCode] : [reason];
+          return !others.some(({ text }) => words.every((word) => text.includes(`'${word}'`)));
+        })
+        .map((reason) => `${errorCode}/${reason}`),
+    );
+    expect(unreachable).toEqual([]);
   });
 
   test('every runtime dependency has its line in CONTRIBUTING.md', () => {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { loadKeySet } from '../../src/keys/keyFile.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { genlock } from './genlockProcess.js';
 
@@ -96,5 +97,45 @@ describe('genlock migrate', () => {
   it('names an unreachable database', async () => {
     const said = await refused('migrate', { DATABASE_URL: `postgres://postgres:s3cret@${UNUSED}/postgres` });
     expect(said).toContain('CONFIG_INVALID/DATABASE_UNREACHABLE');
+  });
+
+  it('closes every server after a restore, says how many, and what to do next', async () => {
+    const { code, stdout } = await genlock(['migrate', '--restored'], {
+      env: {
+        ...env,
+        DATABASE_URL: database.adminUrl,
+        GENLOCK_API_DATABASE_URL: '',
+        GENLOCK_OPERATOR_DATABASE_URL: '',
+        GENLOCK_WORKER_DATABASE_URL: '',
+      },
+    }).ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Restored: 0 servers are closed/m);
+    expect(stdout).toContain('Restart every API and worker process');
+  });
+});
+
+describe('genlock keys rotate', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'genlock-keys-')), 'keys.json');
+  const rotate = () => genlock(['keys', 'rotate'], { env: { GENLOCK_KEYS_FILE: file } }).ended;
+
+  it('names a key file that does not exist, and then the key that signs from the next start on', async () => {
+    const refused = await rotate();
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('it does not exist');
+    const before = await loadKeySet(file);
+    const { code, stdout } = await rotate();
+    const after = await loadKeySet(file);
+    expect(code).toBe(0);
+    expect(after.kid).not.toBe(before.kid);
+    expect(stdout).toContain(after.kid);
+    expect(stdout).toContain('restart all of them');
+    expect(stdout).not.toContain('"d"');
+  });
+
+  it('names the variable that is missing', async () => {
+    const { code, stderr } = await genlock(['keys', 'rotate'], { env: { GENLOCK_KEYS_FILE: '' } }).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('GENLOCK_KEYS_FILE');
   });
 });

@@ -42,6 +42,7 @@ export const exampleReceipt: AdmissionReceipt = {
   credential: 'none',
   decision: 'ALLOWED',
   tool: exampleGrant.tool,
+  planGeneration: 1,
   descriptor: exampleGrant.descriptor,
   effectClass: 'RESERVATION',
   args: exampleGrant.args,

@@ -1,8 +1,19 @@
 /** The configuration of each program: what it needs, its defaults, and what a wrong value says. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { apiConfig, devConfig, type Environment, migrateConfig, workerConfig } from '../../src/config.js';
+import {
+  apiConfig,
+  devConfig,
+  type Environment,
+  keysConfig,
+  migrateConfig,
+  VARIABLES,
+  workerConfig,
+} from '../../src/config.js';
 import { CatalogError } from '../../src/domain/errors.js';
+import { packageRoot } from '../../src/packageRoot.js';
 
 const API: Environment = {
   GENLOCK_API_DATABASE_URL: 'postgres://genlock_api:hunter2@db:5432/genlock',
@@ -135,6 +146,28 @@ describe('configuration', () => {
   test('a caller token need not be bound only where the operator says so', () => {
     expect(apiConfig({ ...API, GENLOCK_REQUIRE_BOUND_TOKENS: 'false' }).requireBoundTokens).toBe(false);
     expect(devConfig({ GENLOCK_REQUIRE_BOUND_TOKENS: 'true' }).requireBoundTokens).toBe(true);
+  });
+});
+
+describe('.env.example', () => {
+  test('names every variable that a program reads', () => {
+    const text = readFileSync(join(packageRoot(), '.env.example'), 'utf8');
+    const names = new Set(text.match(/\b[A-Z][A-Z0-9_]+\b/g));
+    expect(Object.keys(VARIABLES).filter((variable) => !names.has(variable))).toEqual([]);
+  });
+
+  test('docker-compose.yml passes on every variable that .env sets', () => {
+    const read = (file: string): string => readFileSync(join(packageRoot(), file), 'utf8');
+    const set = [...read('.env.example').matchAll(/^([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
+    expect(set.length).toBeGreaterThan(10);
+    expect(set.filter((name) => !read('docker-compose.yml').includes(`\${${name}:`))).toEqual([]);
+  });
+});
+
+describe('keysConfig', () => {
+  test('asks for the key file and nothing else', () => {
+    expect(keysConfig({ GENLOCK_KEYS_FILE: 'keys.json' })).toEqual({ keysFile: 'keys.json' });
+    expect(variablesAtFault(() => keysConfig({}))).toEqual(['GENLOCK_KEYS_FILE']);
   });
 });
 

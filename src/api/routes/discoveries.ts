@@ -2,6 +2,7 @@
 import {
   cancelDiscovery,
   listDiscoveries,
+  readDiscoveredTools,
   readDiscovery,
   triggerDiscoveries,
 } from '../../usecases/discoveries.js';
@@ -70,6 +71,13 @@ const detail = discovery
   .openapi('DiscoveryDetail');
 
 const idParams = z.object({ id: plainText(200) });
+const position = z.coerce
+  .number()
+  .int()
+  .min(-1)
+  .max(2_147_483_647)
+  .default(-1)
+  .openapi({ type: 'integer', minimum: -1, default: -1, description: 'Position of the last tool seen.' });
 
 const trigger = route({
   method: 'post',
@@ -121,6 +129,39 @@ const read = route({
   },
 });
 
+const tools = route({
+  method: 'get',
+  path: '/v1/discoveries/{id}/tools',
+  id: 'readDiscoveredTools',
+  tag: 'Discoveries',
+  summary: 'The tools that a discovery saw, in list order',
+  description:
+    'Of any discovery, also of an UNVERSIONED_OBSERVATION, whose tools no planner sees and no lease is issued for. `verdict` is null where the discovery did not get as far as judging the tool.',
+  access: 'operator',
+  params: idParams,
+  query: z.strictObject({ after: position, limit: limit(1_000, 200) }),
+  responses: {
+    200: {
+      description: 'A slice; `next` is the `after` of the next one, null at the end',
+      schema: z.object({
+        tools: z.array(
+          z
+            .object({
+              position: z.int(),
+              name: text,
+              descriptor: text,
+              verdict: z.enum(['OK', 'QUARANTINED']).nullable(),
+            })
+            .openapi('DiscoveredTool'),
+        ),
+        next: z.int().nullable(),
+      }),
+    },
+  },
+  handle: async ({ caller, params, query }, { operatorStore }) =>
+    json(200, await readDiscoveredTools(operatorStore, caller.tenant, params.id, query)),
+});
+
 const cancel = route({
   method: 'post',
   path: '/v1/discoveries/{id}/cancel',
@@ -137,4 +178,4 @@ const cancel = route({
   },
 });
 
-export const discoveryRoutes: readonly Route[] = [trigger, list, read, cancel];
+export const discoveryRoutes: readonly Route[] = [trigger, list, read, tools, cancel];

@@ -3,7 +3,7 @@ import { liftRevocation, revoke } from '../../usecases/revoke.js';
 import { json, type Route, route } from '../route.js';
 import { isoTime, plainText, text, z } from '../schemas.js';
 
-const kind = z.enum(['tool-name', 'tool-id', 'server', 'subject', 'lease']);
+const kind = z.enum(['tool-name', 'tool-id', 'server', 'subject']);
 
 const revocation = z
   .object({ id: text, kind, server: text, target: text, reason: text, by: text })
@@ -14,9 +14,9 @@ const create = route({
   path: '/v1/revocations',
   id: 'revoke',
   tag: 'Revocations',
-  summary: 'Revoke a tool, a server, a subject or a lease',
+  summary: 'Revoke a tool, a server or a subject',
   description:
-    'A tool name and a tool id are revoked on one server and need `server`; a server is its own target; a subject and a lease are revoked in the whole tenant.',
+    'A tool name and a tool id are revoked on one server and need `server`; a server is its own target; a subject is revoked in the whole tenant.',
   access: 'operator',
   body: z
     .strictObject({

@@ -12,6 +12,10 @@ export interface Narrator {
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 90;
 
+/** Whether colour is welcome: no-color.org, where an empty NO_COLOR is as good as none. */
+export const wantsColor = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  (env['NO_COLOR'] ?? '') === '';
+
 export const createNarrator = (out: Writable & { readonly isTTY?: boolean }, color: boolean): Narrator => {
   const isTerminal = out.isTTY === true;
   const paint = (code: number, text: string): string =>

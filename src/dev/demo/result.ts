@@ -49,7 +49,11 @@ export const resultRows = (result: DemoResult): readonly (readonly [string, stri
   ];
 };
 
-/** Whether every part came out as Genlock promises; the demo's exit code. */
+/** What the example servers serve: another number means that a page was lost or served twice. */
+const VERSIONED = { state: 'ELIGIBLE', generation: 1, tools: 120, pages: 5 } as const;
+const UNVERSIONED = { state: 'UNVERSIONED_OBSERVATION', tools: 13 } as const;
+
+/** Whether every part came out as the README promises; the demo's exit code. */
 export const isAsPromised = ({
   versioned,
   unversioned,
@@ -57,11 +61,24 @@ export const isAsPromised = ({
   revoked,
   stale,
   killed,
-}: DemoResult): boolean =>
-  versioned.state === 'ELIGIBLE' &&
-  unversioned.state === 'UNVERSIONED_OBSERVATION' &&
-  admitted.verified &&
-  revoked.code === 'POLICY_REVOKED' &&
-  stale.code === 'STALE_CATALOG' &&
-  killed.state === 'ELIGIBLE' &&
-  killed.fetchedTwice === 0;
+}: DemoResult): boolean => {
+  const [byKilled, byFinisher] = killed.pagesByWorker;
+  return (
+    versioned.state === VERSIONED.state &&
+    versioned.generation === VERSIONED.generation &&
+    versioned.tools === VERSIONED.tools &&
+    versioned.pages === VERSIONED.pages &&
+    unversioned.state === UNVERSIONED.state &&
+    unversioned.tools === UNVERSIONED.tools &&
+    admitted.verified &&
+    revoked.code === 'POLICY_REVOKED' &&
+    stale.code === 'STALE_CATALOG' &&
+    stale.activeGeneration === VERSIONED.generation + 1 &&
+    killed.state === VERSIONED.state &&
+    // Both workers took part, and together they fetched each page once.
+    byKilled > 0 &&
+    byFinisher > 0 &&
+    byKilled + byFinisher === VERSIONED.pages &&
+    killed.fetchedTwice === 0
+  );
+};

@@ -5,7 +5,7 @@ import { explain } from '../../cli/explain.js';
 import { devConfig, environment } from '../../config.js';
 import { type Stack, startStack } from '../stack.js';
 import { openStateFolder } from '../stateFolder.js';
-import { createNarrator, type Narrator, renderTable } from './narrator.js';
+import { createNarrator, type Narrator, renderTable, wantsColor } from './narrator.js';
 import { type DemoResult, isAsPromised, resultRows } from './result.js';
 import { runSteps } from './steps.js';
 
@@ -14,7 +14,7 @@ export const runDemo = async ({ json }: { readonly json: boolean }): Promise<num
   const config = devConfig(environment());
   // With --json the last line of stdout is the object; what is told on the way goes to stderr.
   const out = json ? process.stderr : process.stdout;
-  const narrator = createNarrator(out, environment()['NO_COLOR'] === undefined);
+  const narrator = createNarrator(out, wantsColor(environment()));
   const began = Date.now();
   await mkdir(resolve(config.stateDir), { recursive: true });
   const folder = await openStateFolder(await mkdtemp(join(resolve(config.stateDir), 'demo-')));

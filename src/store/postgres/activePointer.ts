@@ -2,13 +2,20 @@
 import type pg from 'pg';
 import type { EpochMs } from '../../domain/ids.js';
 import { epochMs } from '../../domain/ids.js';
-import type { ActiveGeneration, PromoteOutcome, RenewOutcome, ScanStore } from '../scanStore.js';
+import type {
+  AcceptedRevision,
+  ActiveGeneration,
+  PromoteOutcome,
+  RenewOutcome,
+  ScanStore,
+} from '../scanStore.js';
 import { query, withTenant } from './pool.js';
 import { time, timeOrNull } from './rows.js';
 
 type GenerationPart = Pick<
   ScanStore,
   | 'active'
+  | 'acceptedOf'
   | 'issueContractVersions'
   | 'reserveGeneration'
   | 'saveArtifact'
@@ -26,7 +33,7 @@ export const generationPart = (pool: pg.Pool): GenerationPart => ({
       const rows = await query(
         client,
         `select a.generation, a.identity, a.scan, a.version::float8 as version, a.policy_epoch, a.trust_version, a.revision,
-           a.content_root, g.expires, s.source_evidence, s.credential
+           a.content_root, g.expires, s.source_evidence
            from active_pointer a
            join generation g on g.tenant = a.tenant and g.scan = a.scan
            join scan s on s.tenant = a.tenant and s.id = a.scan
@@ -46,8 +53,27 @@ export const generationPart = (pool: pg.Pool): GenerationPart => ({
         contentRoot: row['content_root'],
         expires: time(row['expires']),
         sourceEvidence: row['source_evidence'],
-        credential: row['credential'],
       } as ActiveGeneration;
+    }),
+
+  acceptedOf: ({ tenant, server, audience }, identity) =>
+    withTenant(pool, tenant, async (client) => {
+      const rows = await query(
+        client,
+        `select a.identity, a.revision, a.content_root, s.credential, s.credential_fingerprint
+           from active_pointer a join scan s on s.tenant = a.tenant and s.id = a.scan
+           where a.tenant = $1 and a.server = $2 and a.audience = $3 and a.identity = $4`,
+        [tenant, server, audience, identity],
+      );
+      const row = rows[0];
+      if (row === undefined) return null;
+      return {
+        identity: row['identity'],
+        revision: row['revision'],
+        contentRoot: row['content_root'],
+        credential: row['credential'],
+        credentialFingerprint: row['credential_fingerprint'],
+      } as AcceptedRevision;
     }),
 
   issueContractVersions: async (tenant, scan) => {

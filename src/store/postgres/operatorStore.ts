@@ -1,7 +1,7 @@
 /** Operator acts and views, as the second named role: it may read history, and changes only through functions. */
 import type pg from 'pg';
 import { CatalogError } from '../../domain/errors.js';
-import type { DiscoveryDetail, DiscoverySummary, OperatorStore } from '../operatorStore.js';
+import type { DiscoveredTool, DiscoveryDetail, DiscoverySummary, OperatorStore } from '../operatorStore.js';
 import { readPolicyBundle } from './activePointer.js';
 import { readReceipts } from './admissionStore.js';
 import { isSqlState, query, type Row, withTenant } from './pool.js';
@@ -32,13 +32,13 @@ const summary = (row: Row): DiscoverySummary =>
 const FROM = 'from scan s left join generation g on g.tenant = s.tenant and g.scan = s.id';
 
 export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
-  registerServer: async (tenant, server, receipt) => {
+  registerServer: async (tenant, server, receipt, expected) => {
     const { audiences, ...rest } = server;
     try {
       const rows = await query<{ answer: Awaited<ReturnType<OperatorStore['registerServer']>> }>(
         pool,
-        'select register_server($1, $2, $3, $4) as answer',
-        [tenant, rest, audiences, receipt],
+        'select register_server($1, $2, $3, $4, $5) as answer',
+        [tenant, rest, audiences, receipt, expected ?? null],
       );
       return rows[0]?.answer ?? { outcome: 'exists' };
     } catch (error) {
@@ -190,6 +190,24 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
           findings: finding['findings'],
         })),
       } as DiscoveryDetail;
+    }),
+
+  discoveredTools: (tenant, scan, { after, limit }) =>
+    withTenant(pool, tenant, async (client) => {
+      const found = await query(client, 'select 1 from scan where tenant = $1 and id = $2', [tenant, scan]);
+      if (found[0] === undefined) return null;
+      const rows = await query(
+        client,
+        `select t.position, t.name, t.descriptor, c.verdict->>'status' as verdict
+           from (select (row_number() over (order by p.n, e.ordinality))::int - 1 as position, e.value->>0 as name,
+               e.value->>1 as descriptor
+             from page p cross join lateral jsonb_array_elements(p.tools) with ordinality e
+             where p.tenant = $1 and p.scan = $2) t
+           left join candidate_tool c on c.tenant = $1 and c.scan = $2 and c.name = t.name
+           where t.position > $3 order by t.position limit $4`,
+        [tenant, scan, after, limit],
+      );
+      return rows as unknown as readonly DiscoveredTool[];
     }),
 
   readArtifact: (tenant, server, audience, generation) =>

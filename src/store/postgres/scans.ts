@@ -14,7 +14,8 @@ type ScanPart = Pick<
   | 'pageBytes'
   | 'storePage'
   | 'noteSource'
-  | 'noteProgress'
+  | 'completeScan'
+  | 'proveScan'
   | 'endScan'
 >;
 
@@ -92,55 +93,38 @@ export const scanPart = (pool: pg.Pool): ScanPart => ({
       identity: page.identity,
       worker: page.worker,
     };
-    const rows = await query<{ stored: boolean }>(
-      pool,
-      'select store_page($1, $2, $3, $4, $5, $6) as stored',
-      [tenant, scan, segment, attempt, facts, raw],
-    );
-    return rows[0]?.stored === true;
+    return done(pool, 'store_page($1, $2, $3, $4, $5, $6)', [tenant, scan, segment, attempt, facts, raw]);
   },
 
-  noteSource: (tenant, scan, source) =>
-    withTenant(pool, tenant, async (client) => {
-      await query(
-        client,
-        `update scan set protocol = $3, identity = $4, source_evidence = $5, revision = $6
-           where tenant = $1 and id = $2 and ended_at is null`,
-        [
-          tenant,
-          scan,
-          source.protocol,
-          source.identity,
-          storable(source.evidence),
-          storable(source.revision),
-        ],
-      );
-    }),
+  noteSource: (tenant, { scan, segment, attempt }, source) =>
+    done(pool, 'note_source($1, $2, $3, $4, $5)', [
+      tenant,
+      scan,
+      segment,
+      attempt,
+      storable({
+        protocol: source.protocol,
+        identity: source.identity,
+        evidence: source.evidence,
+        revision: source.revision,
+        credential_fingerprint: source.credentialFingerprint,
+        credential_expires_ms: source.credentialExpires,
+      }),
+    ]),
 
-  noteProgress: (tenant, scan, progress) =>
-    withTenant(pool, tenant, async (client) => {
-      await query(
-        client,
-        `update scan set state = $3, page_root = coalesce($4, page_root), content_root = coalesce($5, content_root),
-           tools = coalesce($6, tools) where tenant = $1 and id = $2 and ended_at is null`,
-        [
-          tenant,
-          scan,
-          progress.state,
-          progress.pageRoot ?? null,
-          progress.contentRoot ?? null,
-          progress.tools ?? null,
-        ],
-      );
-    }),
+  completeScan: (tenant, { scan, segment, attempt }, { contentRoot, tools }) =>
+    done(pool, 'complete_scan($1, $2, $3, $4, $5, $6)', [tenant, scan, segment, attempt, contentRoot, tools]),
 
-  endScan: (tenant, scan, end) =>
-    withTenant(pool, tenant, async (client) => {
-      await query(
-        client,
-        `update scan set state = $3, reason = $4, evidence = $5, ended_at = clock_timestamp()
-           where tenant = $1 and id = $2 and ended_at is null`,
-        [tenant, scan, end.state, end.reason, storable(end.evidence)],
-      );
-    }),
+  proveScan: (tenant, scan, { pageRoot, tailAt }) =>
+    done(pool, 'prove_scan($1, $2, $3, $4)', [tenant, scan, pageRoot, new Date(tailAt)]),
+
+  endScan: async (tenant, scan, { state, reason, evidence }) => {
+    await done(pool, 'end_scan($1, $2, $3, $4, $5)', [tenant, scan, state, reason, storable(evidence)]);
+  },
 });
+
+/** One call of a function that answers whether it did what it was asked. */
+const done = async (pool: pg.Pool, call: string, values: readonly unknown[]): Promise<boolean> => {
+  const rows = await query<{ done: boolean }>(pool, `select ${call} as done`, values);
+  return rows[0]?.done === true;
+};

@@ -96,6 +96,7 @@ describe('an allowed call', () => {
       server: lease.server,
       audienceClass: 'warehouse.policy-1',
       catalogGeneration: 1,
+      planGeneration: 1,
       policyEpoch: 1,
       fence: lease.fence,
       tool: lease.tool,
@@ -510,6 +511,10 @@ describe('revocations and epochs', () => {
     });
     const compatible = await manager.client.admit(node('count'));
     expect(compatible.generation).toBe(second.generation);
+    expect(await receiptOf(compatible.receipt.jws)).toMatchObject({
+      catalogGeneration: second.generation,
+      planGeneration: first.generation,
+    });
 
     const reworded = tool('count', { description: 'Counts otherwise' });
     await promoteTools(api.scans, { ...of, tools: [changed, reworded], counter: 3 });

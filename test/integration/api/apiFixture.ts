@@ -138,6 +138,10 @@ export const startApi = async (
           started.set(discoveryWorkflowId(key), key);
           return control.start(key);
         },
+        hint: (key) => {
+          started.set(discoveryWorkflowId(key), key);
+          return control.hint(key);
+        },
       },
       lease: { audience: LEASE_AUDIENCE, ttl: durationMs(10_000) },
       requireBoundTokens: wishes.requireBoundTokens ?? false,

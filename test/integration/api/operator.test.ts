@@ -1,11 +1,13 @@
 /** The operator's routes: servers, discoveries, policies, revocations; each act with its receipt. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GenlockProblem, type ServerRegistration } from '../../../src/client/client.js';
+import type { JsonObject } from '../../../src/domain/json.js';
 import type { OperatorReceipt } from '../../../src/domain/receipt.js';
 import { verifyReceipt } from '../../../src/keys/receipt.js';
+import { digestJson } from '../../../src/proof/digest.js';
 import { type ApiFixture, AUDIENCE, type Person, startApi } from './apiFixture.js';
 import { bundle } from './examplePolicy.js';
-import { endScan } from './promoteTools.js';
+import { endScan, promoteTools, tool } from './promoteTools.js';
 
 let api: ApiFixture;
 let operator: Person;
@@ -74,6 +76,38 @@ describe('registering', () => {
       server: { trustVersion: 2, limits: { pages: 1_000 }, trust: { allowPrivateAddresses: true } },
     });
     expect(await operator.client.server('twice')).toEqual(other.server);
+  });
+
+  test('R1 the receipt tells a change of trust from a change of settings', async () => {
+    const register = async (more: Partial<ServerRegistration>) => {
+      const { receipt, server } = await operator.client.registerServer(registration('told', more));
+      return [(await actOf(receipt)).act, server.trustVersion];
+    };
+    expect(await register({})).toEqual(['REGISTER_SERVER', 1]);
+    expect(await register({ limits: { pages: 7 } })).toEqual(['CHANGE_SETTINGS', 1]);
+    expect(await register({ refreshSeconds: 60, freshness: { maxAge: 60_000 } })).toEqual([
+      'CHANGE_SETTINGS',
+      1,
+    ]);
+    expect(await register({ trust: { allowPrivateAddresses: true } })).toEqual(['CHANGE_TRUST', 2]);
+    expect(await register({ contract: { shrinkShare: 0.9 } })).toEqual(['CHANGE_TRUST', 3]);
+    expect(await register({ audiences: { [AUDIENCE]: 'none', more: 'none' } })).toEqual(['CHANGE_TRUST', 4]);
+  });
+
+  test('R1 two changes at a time: the receipt of the second never speaks of a trust that has moved', async () => {
+    await operator.client.registerServer(registration('raced'));
+    const answers = await Promise.allSettled(
+      [0.1, 0.2, 0.3, 0.4].map((shrinkShare) =>
+        operator.client.registerServer(registration('raced', { contract: { shrinkShare } })),
+      ),
+    );
+    const versions = answers.flatMap((one) =>
+      one.status === 'fulfilled' ? [one.value.server.trustVersion] : [],
+    );
+    const lost = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(versions.toSorted()).toEqual(versions.map((_, index) => index + 2));
+    for (const problem of lost)
+      expect(problem).toMatchObject({ code: 'CONFLICT', reason: 'CHANGED_MEANWHILE' });
   });
 
   test('S6 a credential is a reference; a value is refused and repeated nowhere', async () => {
@@ -183,6 +217,54 @@ describe('discoveries', () => {
     expect((await operator.client.discoveries({ server: 'nowhere' })).length).toBe(0);
   });
 
+  test('D4 the tools of an unversioned one are shown to operators, in list order over its pages, and to nobody else', async () => {
+    await operator.client.registerServer(registration('loose'));
+    const [first, second, third] = [tool('zulu'), tool('alpha'), tool('mike')];
+    const id = await endScan(api.scans, {
+      tenant: api.tenant,
+      server: 'loose',
+      state: 'UNVERSIONED_OBSERVATION',
+      reason: 'NO_REVISION',
+      pages: [[first, second], [third]],
+    });
+    const shown = (one: JsonObject, position: number) => ({
+      position,
+      name: one['name'],
+      descriptor: digestJson(one),
+      verdict: null,
+    });
+    expect(await operator.client.discoveredTools(id)).toEqual({
+      tools: [shown(first, 0), shown(second, 1), shown(third, 2)],
+      next: null,
+    });
+    const slice = await operator.client.discoveredTools(id, { limit: 2 });
+    expect(slice).toEqual({ tools: [shown(first, 0), shown(second, 1)], next: 1 });
+    expect(await operator.client.discoveredTools(id, { after: 1, limit: 1 })).toEqual({
+      tools: [shown(third, 2)],
+      next: null,
+    });
+    expect(await refusal(operator.client.discoveredTools('never/0'))).toMatchObject({
+      reason: 'NO_SUCH_DISCOVERY',
+    });
+    const stranger = await api.person('gwen', ['genlock-operator'], { tenant: api.otherTenant });
+    expect(await refusal(stranger.client.discoveredTools(id))).toMatchObject({ reason: 'NO_SUCH_DISCOVERY' });
+  });
+
+  test('the tools of one that was judged show their verdicts', async () => {
+    await operator.client.registerServer(registration('judged'));
+    const broken = tool('broken', { inputSchema: { type: 'string' } });
+    const { scan } = await promoteTools(api.scans, {
+      tenant: api.tenant,
+      server: 'judged',
+      tools: [tool('good'), broken],
+    });
+    const { tools } = await operator.client.discoveredTools(scan);
+    expect(tools.map(({ name, verdict }) => [name, verdict])).toEqual([
+      ['good', 'OK'],
+      ['broken', 'QUARANTINED'],
+    ]);
+  });
+
   test('one is started for each audience, or for the one that is named', async () => {
     await operator.client.registerServer(registration('pair', { audiences: { a: 'none', b: 'none' } }));
     const all = await operator.client.startDiscovery('pair');
@@ -279,6 +361,7 @@ describe('revocations', () => {
     [{ kind: 'tool-name', server: 'store' }, 'BAD_REQUEST/INVALID_BODY'],
     [{ kind: 'subject', server: 'store', target: 'alice' }, 'BAD_REQUEST/INVALID_BODY'],
     [{ kind: 'server', server: 'store', target: 'shop' }, 'BAD_REQUEST/INVALID_BODY'],
+    [{ kind: 'lease' as 'subject', target: 'j-1' }, 'BAD_REQUEST/INVALID_BODY'],
   ] as const)('%j is refused with %s', async (request, expected) => {
     const { code, reason } = await refusal(operator.client.revoke({ ...request, reason: 'a test' }));
     expect(`${code}/${reason}`).toBe(expected);
@@ -296,6 +379,7 @@ test('every operator route refuses a caller without the role', async () => {
     () => client.startDiscovery('nowhere'),
     () => client.discoveries(),
     () => client.discovery('x'),
+    () => client.discoveredTools('x'),
     () => client.cancelDiscovery('x'),
     () => client.publishPolicy(bundle()),
     () => client.policy(),

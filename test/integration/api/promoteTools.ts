@@ -63,12 +63,16 @@ export const promoteTools = async (store: ScanStore, wishes: GenerationWishes) =
     worker: 'w1',
   });
   if (scan === null) throw new Error('not claimed');
-  await store.noteSource(tenant, id, {
+  const claim = { scan: id, segment: 0, attempt: 1 };
+  await store.noteSource(tenant, claim, {
     protocol: 'mcp-2025-11-25',
     identity: IDENTITY,
     evidence: { endpoint: sha256Bytes('endpoint') },
     revision: { binding: 'SERVER_REVISION', value: { incarnation: '', counter } },
+    credentialFingerprint: null,
+    credentialExpires: null,
   });
+  await storePages(store, tenant, id, [tools]);
   const rows = tools.map((one, position) => {
     const source = JSON.stringify(one);
     const check = checkDescriptor(one, DEFAULT_CONTRACT_POLICY);
@@ -98,11 +102,13 @@ export const promoteTools = async (store: ScanStore, wishes: GenerationWishes) =
     id,
     rows.map(({ row }) => row),
   );
-  await store.noteProgress(tenant, id, {
-    state: 'SNAPSHOT_PROVEN',
-    pageRoot: sha256Bytes(`pages ${id}`),
+  await store.completeScan(tenant, claim, {
     contentRoot: sha256Bytes(JSON.stringify(tools)),
     tools: tools.length,
+  });
+  await store.proveScan(tenant, id, {
+    pageRoot: sha256Bytes(`pages ${id}`),
+    tailAt: epochMs(Date.now()),
   });
   await store.issueContractVersions(tenant, id);
   const sealed = await store.sealedTools(tenant, id);
@@ -137,6 +143,35 @@ export const promoteTools = async (store: ScanStore, wishes: GenerationWishes) =
   };
 };
 
+/** Pages as a scan stores them, with bytes that nobody reads again. */
+const storePages = async (
+  store: ScanStore,
+  tenant: TenantId,
+  scan: string,
+  pages: readonly (readonly JsonObject[])[],
+): Promise<void> => {
+  for (const [n, tools] of pages.entries()) {
+    const raw = new TextEncoder().encode(JSON.stringify({ tools }));
+    const page = {
+      n,
+      requestCursor: n === 0 ? undefined : `c${n}`,
+      nextCursor: n + 1 < pages.length ? `c${n + 1}` : undefined,
+      nullCursor: false,
+      resultDigest: digestJson({ tools: [...tools] }),
+      rawDigest: sha256Bytes(raw),
+      bytes: raw.byteLength,
+      tools: tools.map(
+        (one) => [String(one['name']), digestJson(one), sha256Bytes(JSON.stringify(one))] as const,
+      ),
+      revision: null,
+      identity: IDENTITY,
+      worker: 'w1',
+    };
+    if (!(await store.storePage(tenant, { scan, segment: 0, attempt: 1 }, page, raw)))
+      throw new Error('not stored');
+  }
+};
+
 /** A scan that ended without a generation. */
 export const endScan = async (
   store: ScanStore,
@@ -146,6 +181,7 @@ export const endScan = async (
     readonly tenant: TenantId;
     readonly server: string;
     readonly evidence?: object;
+    readonly pages?: readonly (readonly JsonObject[])[];
   },
 ): Promise<string> => {
   const key = {
@@ -163,6 +199,7 @@ export const endScan = async (
     worker: 'w1',
   };
   await store.claimScan({ key, id, ...place });
+  await storePages(store, end.tenant, id, end.pages ?? []);
   await store.endScan(end.tenant, id, {
     state: end.state,
     reason: end.reason,

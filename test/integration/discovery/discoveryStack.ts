@@ -40,6 +40,7 @@ import { packageRoot } from '../../../src/packageRoot.js';
 import { bundleDigest, parseBundle } from '../../../src/policy/bundle.js';
 import { compilePolicy } from '../../../src/policy/compilePolicy.js';
 import { readBundle } from '../../../src/policy/readBundle.js';
+import { sha256Bytes, sha256Bytes } from '../../../src/proof/digest.js';
 import { mcpSource } from '../../../src/sources/mcp/mcpSource.js';
 import { targetOf } from '../../../src/sources/targetOf.js';
 import type { OperatorStore } from '../../../src/store/operatorStore.js';
@@ -156,6 +157,7 @@ export const useDiscovery = ({ inProcess } = { inProcess: true }): DiscoveryStac
           targetOf(server, credential, {
             env: (name) => stack.secrets.get(name),
             file: () => Promise.reject(new Error('no file')),
+            fingerprint: sha256Bytes,
           }),
         policy: async (tenant, epoch) => {
           const found = epoch === 0 ? null : await store.readPolicyBundle(tenant, epoch);

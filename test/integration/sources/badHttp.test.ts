@@ -1,11 +1,10 @@
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Digest } from '../../../src/domain/ids.js';
-import { Secret } from '../../../src/domain/secret.js';
 import { type Bend, SAMPLE_TOOLS, startBendableMcp } from '../../fixtures/bendableMcp.js';
 import { closers, connect, connectFault, listFault, signal, start } from '../../fixtures/bentConnections.js';
 import { selfSignedCertificate } from '../../fixtures/selfSignedCertificate.js';
-import { faultOf, httpTarget } from '../../fixtures/sourceTarget.js';
+import { bearer, faultOf, httpTarget } from '../../fixtures/sourceTarget.js';
 
 describe('what cannot be connected to', () => {
   it('a port where nobody listens is UNREACHABLE', async () => {
@@ -145,7 +144,7 @@ describe('refusals and errors of the server', () => {
     for (const status of [401, 403]) {
       const fault = await connectFault(
         { initialize: (b) => b.bytes(`no: ${b.request.headers.authorization}`, 'text/plain', status) },
-        { credential: { kind: 'bearer', token: new Secret(token) } },
+        { credential: bearer(token) },
       );
       expect(fault.reason).toBe('AUTH_REFUSED');
       expect(fault.evidence).toMatchObject({ status, start: 'no: Bearer [redacted]' });

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type InventoryServer, startInventoryServer } from '../../../examples/inventory-mcp/server.js';
 import { isJsonObject } from '../../../src/domain/json.js';
-import { Secret } from '../../../src/domain/secret.js';
 import { mcpSource } from '../../../src/sources/mcp/mcpSource.js';
 import type { FetchedPage, SourceConnection } from '../../../src/sources/source.js';
-import { faultOf, httpTarget, stdioTarget } from '../../fixtures/sourceTarget.js';
+import { bearer, faultOf, httpTarget, stdioTarget } from '../../fixtures/sourceTarget.js';
 
 const signal = new AbortController().signal;
 const collect = async (connection: SourceConnection): Promise<FetchedPage[]> => {
@@ -152,8 +151,7 @@ describe('the inventory server, over real HTTP and stdio', () => {
   it('a required bearer token is sent, and a wrong one ends as AUTH_REFUSED without showing it', async () => {
     await server.close();
     server = await startInventoryServer({ state: folder, token: 'right-token-1234' });
-    const withToken = (token: string) =>
-      httpTarget(server.url, { credential: { kind: 'bearer', token: new Secret(token) } });
+    const withToken = (token: string) => httpTarget(server.url, { credential: bearer(token) });
     const connection = await connect(withToken('right-token-1234'), { signal });
     expect((await connection.listPage(undefined, { signal })).tools).toHaveLength(25);
     const fault = await faultOf(connect(withToken('wrong-token-5678'), { signal }));

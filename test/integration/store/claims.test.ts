@@ -138,12 +138,18 @@ describe('text that a source chose', () => {
     const claim = claimOf(key, { id: `${randomUUID()}/0` });
     await claimed(fixture, claim);
     const evidence = { 'key\u0000': 'a\u0000b', half: '\ud800!', whole: '😀', deep: [{ x: '\udc00' }] };
-    await fixture.store.noteSource(ACME, claim.id, {
-      protocol: 'mcp-2025-11-25',
-      identity: pageOf(0, []).identity,
-      evidence: { serverInfo: { name: '\u0000\ud83d' } },
-      revision: null,
-    });
+    await fixture.store.noteSource(
+      ACME,
+      { scan: claim.id, segment: claim.segment, attempt: claim.attempt },
+      {
+        protocol: 'mcp-2025-11-25',
+        identity: pageOf(0, []).identity,
+        evidence: { serverInfo: { name: '\u0000\ud83d' } },
+        revision: null,
+        credentialFingerprint: null,
+        credentialExpires: null,
+      },
+    );
     await fixture.store.endScan(ACME, claim.id, { state: 'INCOMPLETE', reason: 'NOT_MCP', evidence });
     expect(await fixture.operator.readDiscovery(ACME, claim.id)).toMatchObject({
       evidence: { 'key\\u{0}': 'a\\u{0}b', half: '\\u{d800}!', whole: '😀', deep: [{ x: '\\u{dc00}' }] },

@@ -143,8 +143,7 @@ describe('P1 the compare-and-set', () => {
 
   test('P1 only what is SNAPSHOT_PROVEN, sealed and not ended can be promoted', async () => {
     const key = await ownServer();
-    const unproven = await sealedScan(fixture, key);
-    await fixture.store.noteProgress(ACME, unproven.id, { state: 'VALIDATING' });
+    const unproven = await sealedScan(fixture, key, { proven: false });
     const ended = await sealedScan(fixture, key);
     await fixture.store.endScan(ACME, ended.id, { state: 'INCOMPLETE', reason: 'CANCELLED', evidence: {} });
     const unsealed = await provenScan(fixture, key);
@@ -254,8 +253,7 @@ describe('S7 freshness', () => {
   test('S7 nothing is renewed by a scan that is not proven, has ended, or has other content', async () => {
     const key = await ownServer();
     await promoted(fixture, key);
-    const unproven = await provenScan(fixture, key);
-    await fixture.store.noteProgress(ACME, unproven.id, { state: 'VALIDATING' });
+    const unproven = await provenScan(fixture, key, { proven: false });
     const ended = await provenScan(fixture, key);
     await fixture.store.endScan(ACME, ended.id, { state: 'INCOMPLETE', reason: 'CANCELLED', evidence: {} });
     for (const { id } of [unproven, ended]) {

@@ -79,7 +79,7 @@ describe('P3 genlock_api', () => {
       ["select genlock.claim_scan('acme', '{}')", []],
       ["select genlock.store_page('acme', $1, 0, 1, '{}', '')", [scan]],
       ["select genlock.publish_policy('acme', 0, '{}', '', '', '{}')", []],
-      ["select genlock.register_server('acme', '{}', '{}', '{}')", []],
+      ["select genlock.register_server('acme', '{}', '{}', '{}', null)", []],
       ["select genlock.bump_fence('acme', '')", []],
       ["select genlock.insert_receipt('{}')", []],
     ] as const;

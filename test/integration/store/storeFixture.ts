@@ -136,23 +136,27 @@ export interface CandidateWishes {
   /** Tool name → text whose digest is its contract. */
   readonly tools?: Readonly<Record<string, string>>;
   readonly content?: string;
+  /** Default true; else the tail was never asked. */
+  readonly proven?: boolean;
 }
 
 /** A scan whose pages and tail are bound: SNAPSHOT_PROVEN, with its tools judged. */
 export const provenScan = async (
   fixture: StoreFixture,
   key: DiscoveryKey,
-  { counter = 1, tools = { reserve: 'reserve v1' }, content }: CandidateWishes = {},
+  { counter = 1, tools = { reserve: 'reserve v1' }, content, proven = true }: CandidateWishes = {},
 ): Promise<ScanRecord> => {
   const { store } = fixture;
   const claim = claimOf(key);
   const record = await claimed(fixture, claim);
   const at = { scan: record.id, segment: claim.segment, attempt: claim.attempt };
-  await store.noteSource(key.tenant, record.id, {
+  await store.noteSource(key.tenant, at, {
     protocol: 'mcp-2025-11-25',
     identity: IDENTITY,
     evidence: { endpoint: digest('endpoint') },
     revision: revision(counter),
+    credentialFingerprint: null,
+    credentialExpires: null,
   });
   await store.storePage(key.tenant, at, pageOf(0, Object.keys(tools), { revision: revision(counter) }), RAW);
   await store.saveDescriptors(
@@ -175,12 +179,14 @@ export const provenScan = async (
       verdict: { status: 'USABLE', findings: [] } as never,
     })),
   );
-  await store.noteProgress(key.tenant, record.id, {
-    state: 'SNAPSHOT_PROVEN',
-    pageRoot: digest('page root'),
+  await store.completeScan(key.tenant, at, {
     contentRoot: digest(content ?? JSON.stringify(tools)),
     tools: Object.keys(tools).length,
   });
+  if (proven) {
+    const tailAt = epochMs(Date.now());
+    await store.proveScan(key.tenant, record.id, { pageRoot: digest('page root'), tailAt });
+  }
   return record;
 };
 

@@ -23,6 +23,7 @@ describe('the document', () => {
       'post /v1/servers/{server}/discoveries operator',
       'get /v1/discoveries operator',
       'get /v1/discoveries/{id} operator',
+      'get /v1/discoveries/{id}/tools operator',
       'post /v1/discoveries/{id}/cancel operator',
       'post /v1/policies operator',
       'get /v1/policies/current operator',

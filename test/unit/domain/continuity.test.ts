@@ -19,8 +19,9 @@ const judge = (
   more: { identity?: Digest; contentRoot?: Digest; announced?: boolean; sameCredential?: boolean } = {},
   before: typeof accepted | { identity: Digest; revision: SourceRevision; contentRoot: Digest } = accepted,
 ) => {
-  const verdict = judgeContinuity(before, {
-    identity: more.identity ?? IDENTITY,
+  const identity = more.identity ?? IDENTITY;
+  const verdict = judgeContinuity(before, before.identity === identity ? before : null, {
+    identity,
     revision,
     contentRoot: more.contentRoot ?? CHANGED,
     sameCredential: more.sameCredential ?? true,
@@ -32,7 +33,7 @@ const judge = (
 describe('D9 revisions of one source', () => {
   test('D9 the first generation follows nothing', () => {
     const proposed = { ...accepted, sameCredential: true, identityAnnounced: false };
-    expect(judgeContinuity(null, proposed)).toEqual({ kind: 'follows' });
+    expect(judgeContinuity(null, null, proposed)).toEqual({ kind: 'follows' });
   });
 
   test('D9 a lower counter is a ROLLBACK, even with the accepted content', () => {
@@ -73,8 +74,20 @@ describe('D9 revisions of one source', () => {
     expect(judge(token('u'), {}, before)).toBe('follows');
   });
 
+  test('D9 another kind of binding is held: by a token in between a lower counter could pass', () => {
+    expect(judge(token('t'))).toBe('NEW_INCARNATION');
+    expect(judge(counter(9), {}, { ...accepted, revision: token('t') })).toBe('NEW_INCARNATION');
+  });
+
+  test('D9 an announced identity that comes back may not come back older than it was last accepted', () => {
+    const back = { ...accepted, revision: counter(3), sameCredential: true, identityAnnounced: true };
+    const other = { ...accepted, identity: `sha256:${'9'.repeat(64)}` as Digest };
+    expect(judgeContinuity(other, accepted, back)).toMatchObject({ kind: 'held', reason: 'ROLLBACK' });
+    expect(judgeContinuity(other, null, back)).toEqual({ kind: 'follows' });
+  });
+
   test('D9 what is held shows both revisions', () => {
-    const verdict = judgeContinuity(accepted, {
+    const verdict = judgeContinuity(accepted, accepted, {
       ...accepted,
       revision: counter(6),
       sameCredential: true,

@@ -87,7 +87,7 @@ describe('allowed', () => {
       { kind: 'tool-name', target: 'release' },
       { kind: 'tool-id', target: 'inventory.reserve@2' },
       { kind: 'subject', target: 'bob' },
-      { kind: 'lease', target: 'alice' },
+      { kind: 'tool-name', target: 'alice' },
     ];
     expect(decide(facts({ revocations })).decision).toBe('allowed');
   });

@@ -28,7 +28,7 @@ const CANDIDATES: Readonly<Record<CandidateState, Candidate>> = {
   },
   INCOMPLETE: { state: 'INCOMPLETE', ...base, reason: 'UNREACHABLE', evidence: {} },
   QUARANTINED: { state: 'QUARANTINED', ...base, reason: 'SHRUNK', evidence: {} },
-  RETIRED: { state: 'RETIRED', ...base, reason: 'UNCHANGED', successor: 1, freshUntil: null },
+  RETIRED: { state: 'RETIRED', ...base, reason: 'UNCHANGED', successor: 1, freshUntil: null, evidence: {} },
 };
 
 const EVENTS = {
@@ -36,7 +36,7 @@ const EVENTS = {
   pagesUnversioned: { type: 'pagesUnversioned', pages: 1, tools: 13, observed: digest },
   tailBound: { type: 'tailBound', pageRoot: digest },
   promoted: { type: 'promoted', generation: 2, policyEpoch: 1, receipt: 'r2' },
-  retired: { type: 'retired', reason: 'LOST', successor: 3, freshUntil: null },
+  retired: { type: 'retired', reason: 'LOST', successor: 3, freshUntil: null, evidence: {} },
   incomplete: { type: 'incomplete', reason: 'CURSOR_CYCLE', evidence: { page: 2 } },
   quarantined: { type: 'quarantined', reason: 'DUPLICATE_NAME', evidence: { name: 'a' } },
 } as const satisfies Record<ScanEvent['type'], ScanEvent>;

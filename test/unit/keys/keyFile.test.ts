@@ -48,6 +48,11 @@ describe('key file', () => {
     },
   );
 
+  it('a rotation of a file that does not exist is refused, and makes none', async () => {
+    await expect(rotateKeyFile(file)).rejects.toMatchObject(invalid);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('R2 after a rotation the new key signs and the old one still verifies', async () => {
     const before = await loadKeySet(file);
     const old = signReceipt(before, receipt);

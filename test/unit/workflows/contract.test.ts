@@ -8,7 +8,6 @@ import {
   refreshScheduleId,
   refreshWorkflowId,
   SEARCH_ATTRIBUTES,
-  TASK_QUEUE,
   WORKFLOW_TYPES,
 } from '../../../src/workflows/contract.js';
 
@@ -35,11 +34,7 @@ describe('workflow ids', () => {
   });
 
   test('names that callers and running workflows rely on', () => {
-    expect([TASK_QUEUE, HINT_SIGNAL, WORKFLOW_TYPES]).toEqual([
-      'genlock',
-      'hint',
-      { discovery: 'discovery', refresh: 'refresh' },
-    ]);
+    expect([HINT_SIGNAL, WORKFLOW_TYPES]).toEqual(['hint', { discovery: 'discovery', refresh: 'refresh' }]);
     expect(Object.values(SEARCH_ATTRIBUTES).map(({ name, type }) => `${name}=${type}`)).toEqual([
       'GenlockTenant=KEYWORD',
       'GenlockServer=KEYWORD',

@@ -84,13 +84,13 @@ describe('current details', () => {
     ).toContain('- Tools: 13\n');
     expect(
       describeCandidate(
-        { state: 'RETIRED', ...base, reason: 'UNCHANGED', successor: 4, freshUntil: null },
+        { state: 'RETIRED', ...base, reason: 'UNCHANGED', successor: 4, freshUntil: null, evidence: {} },
         counted,
       ),
     ).toContain('- Active generation: 4\n');
     expect(
       describeCandidate(
-        { state: 'RETIRED', ...base, reason: 'FENCED', successor: null, freshUntil: null },
+        { state: 'RETIRED', ...base, reason: 'FENCED', successor: null, freshUntil: null, evidence: {} },
         counted,
       ),
     ).not.toContain('Active generation');

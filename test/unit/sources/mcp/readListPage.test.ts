@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Digest } from '../../../../src/domain/ids.js';
 import { epochMs } from '../../../../src/domain/ids.js';
+import { DEFAULT_TRUST } from '../../../../src/domain/server.js';
 import {
   type ListPageContext,
   readListPage,
   readRevision,
 } from '../../../../src/sources/mcp/readListPage.js';
-import { DEFAULT_REVISION_POINTERS, SourceFault } from '../../../../src/sources/source.js';
+import { SourceFault } from '../../../../src/sources/source.js';
 
 const context: ListPageContext = {
   requestId: 4,
-  pointers: DEFAULT_REVISION_POINTERS,
+  pointers: DEFAULT_TRUST,
   evidence: {
     endpoint: `sha256:${'1'.repeat(64)}` as Digest,
     spki: null,
@@ -123,7 +124,7 @@ describe('readListPage', () => {
 
 describe('readRevision', () => {
   const stamped = (meta: Record<string, unknown>) =>
-    readRevision(JSON.parse(JSON.stringify({ tools: [], _meta: meta })), DEFAULT_REVISION_POINTERS);
+    readRevision(JSON.parse(JSON.stringify({ tools: [], _meta: meta })), DEFAULT_TRUST);
   const COUNTER = 'dev.genlock/catalogRevision';
   const TOKEN = 'dev.genlock/snapshotToken';
 
@@ -142,7 +143,7 @@ describe('readRevision', () => {
     expect(stamped({ [TOKEN]: 'abc' })).toEqual({ binding: 'SNAPSHOT_TOKEN', value: { token: 'abc' } });
     expect(stamped({ [TOKEN]: 'abc', [COUNTER]: 1 })).toMatchObject({ binding: 'SERVER_REVISION' });
     expect(stamped({})).toBeNull();
-    expect(readRevision({ tools: [] }, DEFAULT_REVISION_POINTERS)).toBeNull();
+    expect(readRevision({ tools: [] }, DEFAULT_TRUST)).toBeNull();
   });
 
   it.each([
