@@ -95,6 +95,30 @@ begin
 end $$;
 create trigger scan_edges before update of state on scan for each row execute function refuse_missing_edge();
 
+-- What was sealed or has ended stays as it is, whoever writes: a catalog is read from these rows.
+create function refuse_late_tools() returns trigger language plpgsql set search_path = genlock, pg_temp as $$
+begin
+  if exists (select from changed c join scan s on s.tenant = c.tenant and s.id = c.scan where s.ended_at is not null)
+    or exists (select from changed c join generation g on g.tenant = c.tenant and g.scan = c.scan where g.snapshot is not null) then
+    raise exception 'the tools of a sealed or ended scan do not change' using errcode = 'check_violation';
+  end if;
+  return null;
+end $$;
+create trigger late_tools_in after insert on candidate_tool referencing new table as changed
+  for each statement execute function refuse_late_tools();
+create trigger late_tools_changed after update on candidate_tool referencing new table as changed
+  for each statement execute function refuse_late_tools();
+
+create function refuse_resealing() returns trigger language plpgsql set search_path = genlock, pg_temp as $$
+begin
+  -- The functions of this file run as the owner: a promotion shortens what its predecessor may serve.
+  if old.snapshot is not null and current_user <> 'genlock_owner' then
+    raise exception 'a sealed generation does not change' using errcode = 'check_violation';
+  end if;
+  return new;
+end $$;
+create trigger resealing before update on generation for each row execute function refuse_resealing();
+
 -- Who answered the first page, under the claim.
 create function note_source(p_tenant text, p_scan text, p_segment int, p_attempt int, p jsonb) returns boolean
   language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
@@ -400,10 +424,11 @@ begin
     'tenantFence', fence_text(p_tenant, ''),
     'serverFence', fence_text(p_tenant, p_server),
     'policyEpoch', coalesce((select max(epoch) from policy_epoch where tenant = p_tenant), 0),
-    'server', (select jsonb_build_object('name', name, 'namespace', namespace, 'closedReason', closed_reason)
+    'server', (select jsonb_build_object('name', name, 'namespace', namespace, 'closedReason', closed_reason,
+        'trustVersion', trust_version)
       from server where tenant = p_tenant and name = p_server),
     'active', (select jsonb_build_object('generation', a.generation, 'identity', a.identity, 'snapshot', a.snapshot,
-        'policyEpoch', a.policy_epoch, 'pageRoot', s.page_root, 'credential', s.credential, 'credentialFingerprint', s.credential_fingerprint, 'scan', a.scan,
+        'policyEpoch', a.policy_epoch, 'trustVersion', a.trust_version, 'pageRoot', s.page_root, 'credential', s.credential, 'credentialFingerprint', s.credential_fingerprint, 'scan', a.scan,
         'freshUntil', extract(epoch from least(a.fresh_until, g.expires)) * 1000)
       from active_pointer a
       join scan s on s.tenant = a.tenant and s.id = a.scan
@@ -540,7 +565,7 @@ begin
   receipts as (
     insert into receipt (tenant, id, kind, subject, server, identity, audience, generation, page_root, tool_id, descriptor,
         policy_epoch, fence, decision, code, reason, lease, args_digest, resource, credential, jws)
-      select p_tenant, c->>'id', c->>'kind', c->>'subject', c->>'server', c->>'identity', c->>'audience', (c->>'generation')::int,
+      select p_tenant, c->>'id', 'admission', c->>'subject', c->>'server', c->>'identity', c->>'audience', (c->>'generation')::int,
         c->>'page_root', c->>'tool_id', c->>'descriptor', (c->>'policy_epoch')::int, c->>'fence', c->>'decision', c->>'code',
         c->>'reason', c->>'lease', c->>'args_digest', c->>'resource', c->>'credential', c->>'jws'
       from final f cross join lateral (select f.row->'receipt' as c) x
@@ -559,13 +584,14 @@ begin
   return n;
 end $$;
 
-create function read_receipts(p_tenant text, p_id text, p_subject text, p_before timestamptz, p_limit integer) returns jsonb
+create function read_receipts(p_tenant text, p_id text, p_kind text, p_subject text, p_before timestamptz, p_limit integer)
+  returns jsonb
   language plpgsql stable security definer set search_path = genlock, pg_temp as $$
 begin
   perform set_config('genlock.tenant', p_tenant, true);
   return (select coalesce(jsonb_agg(to_jsonb(x) - 'tenant' order by x.at desc, x.id), '[]'::jsonb) from (
     select * from receipt r where tenant = p_tenant and (p_id is null or r.id = p_id)
-      and (p_subject is null or r.subject = p_subject) and (p_before is null or r.at < p_before)
+      and (p_kind is null or r.kind = p_kind) and (p_subject is null or r.subject = p_subject) and (p_before is null or r.at < p_before)
     order by r.at desc, r.id limit p_limit) x);
 end $$;
 
@@ -580,10 +606,10 @@ grant execute on function claim_scan(text, jsonb), store_page(text, text, int, i
 grant execute on function admission_view(text, text, text), active_tool(text, text, text, text),
   active_tool_id(text, text, text, text),
   active_catalog(text, text, text, text, integer), active_servers(text, text), policy_bundle(text, integer),
-  admit_batch(text, text, jsonb), forget_proofs(text), read_receipts(text, text, text, timestamptz, integer) to genlock_api;
+  admit_batch(text, text, jsonb), forget_proofs(text), read_receipts(text, text, text, text, timestamptz, integer) to genlock_api;
 grant execute on function publish_policy(text, integer, text, text, text, jsonb), register_server(text, jsonb, jsonb, jsonb, integer),
   set_server_closed(text, text, text, jsonb), revoke(text, jsonb, jsonb), lift_revocation(text, text, text, jsonb),
-  policy_bundle(text, integer), read_receipts(text, text, text, timestamptz, integer) to genlock_operator;
+  policy_bundle(text, integer), read_receipts(text, text, text, text, timestamptz, integer) to genlock_operator;
 
 -- The row that records this migration is written by the administrator.
 reset role;

@@ -45,6 +45,22 @@ export const plainText = (longest: number) =>
   z.string().min(1).max(longest).regex(STORABLE, 'text without control characters');
 
 export const effectClass = z.enum(EFFECT_CLASSES);
+/** A time that Postgres can hold: years from 1 on, offsets below 16 hours; its text is short, since it is parsed again. */
+export const instant = z.iso
+  .datetime({ offset: true, message: 'an ISO 8601 time with its offset' })
+  .max(40)
+  .regex(/^(?!0000)/, 'a year from 0001 on')
+  .regex(/(?:Z|[+-](?:0\d|1[0-5]):\d\d)$/, 'an offset below 16 hours')
+  .openapi({ type: 'string', format: 'date-time', pattern: undefined });
+
+/** A record with few members; what is counted is stated in the document as well. */
+export const smallRecord = <V extends z.ZodType>(names: z.ZodString, value: V, most: number, least = 0) =>
+  z
+    .record(names, value)
+    .refine((record) => Object.keys(record).length <= most, `at most ${most} members`)
+    .refine((record) => Object.keys(record).length >= least, `at least ${least}`)
+    .openapi({ maxProperties: most, ...(least > 0 && { minProperties: least }) });
+
 export const isoTime = z.string().openapi({ format: 'date-time' });
 export const text = z.string();
 export const jsonValue = z.unknown();

@@ -53,10 +53,12 @@ export interface DecisionFacts {
   readonly requireBoundTokens: boolean;
   /** 0 where no policy was ever published. */
   readonly policyEpoch: number;
-  readonly server: { readonly closedReason: string | null } | null;
+  readonly server: { readonly closedReason: string | null; readonly trustVersion: number } | null;
   readonly active: {
     readonly generation: number;
     readonly policyEpoch: number;
+    /** Of the registration that it was scanned under. */
+    readonly trustVersion: number;
     readonly freshUntil: EpochMs;
   } | null;
   readonly retained: readonly {
@@ -113,7 +115,7 @@ export const decide = (facts: DecisionFacts): Decision => {
   const stopped = refuseTool(facts, tool, active.generation) ?? refuseRevoked(facts, tool.name);
   if (stopped !== null) return stopped;
   // Exposure (rollout) is decided here, between revocation and policy. Every active tool is exposed.
-  const denied = refuseEffect(facts, tool.effectClass, active.policyEpoch);
+  const denied = refuseEffect(facts, tool.effectClass, active);
   if (denied !== null) return denied;
 
   const checked = facts.checkArguments();
@@ -221,8 +223,13 @@ const refuseRevoked = ({ revocations, node, caller }: DecisionFacts, toolName: s
 };
 
 /** A5: the effect class against mode and policy, then the confirmation. */
-const refuseEffect = (facts: DecisionFacts, effectClass: EffectClass, boundEpoch: number): Refused | null => {
-  const { policy, policyEpoch, mode, caller } = facts;
+const refuseEffect = (
+  facts: DecisionFacts,
+  effectClass: EffectClass,
+  active: NonNullable<DecisionFacts['active']>,
+): Refused | null => {
+  const { policy, policyEpoch, mode, caller, server } = facts;
+  const boundEpoch = active.policyEpoch;
   const details = { policyEpoch };
   const rebinding = boundEpoch !== policyEpoch;
   const couldBe = policy.autonomous.allowed || policy.withConfirmation;
@@ -237,6 +244,8 @@ const refuseEffect = (facts: DecisionFacts, effectClass: EffectClass, boundEpoch
   }
   if (mayHaveSideEffects(effectClass)) {
     if (rebinding) return refused('STALE_CATALOG', 'EPOCH_REBINDING', { ...details, boundEpoch });
+    if (active.trustVersion !== server?.trustVersion)
+      return refused('STALE_CATALOG', 'TRUST_REBINDING', details);
     if (!policy.hasResourceRule) return refused('POLICY_DENIED', 'NO_RESOURCE_RULE', details);
     if (facts.requireBoundTokens && !caller.bound) return refused('PROOF_INVALID', 'UNBOUND_TOKEN');
   }

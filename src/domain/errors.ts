@@ -31,6 +31,8 @@ export const CODES = {
       GENERATION_EXPIRED: 'The generation is past its expiry and no refresh has verified it since.',
       GENERATION_UNKNOWN: 'No generation of that number was ever accepted for this audience.',
       EPOCH_REBINDING: 'A new policy epoch is in force and the active content is not yet bound to it.',
+      TRUST_REBINDING:
+        'The registration of the server changed, and no scan under it has been accepted yet; effectful tools wait for one.',
     },
   },
   INCOMPLETE_DISCOVERY: {

@@ -18,12 +18,14 @@ export interface AdmissionView {
     readonly name: ServerName;
     readonly namespace: string;
     readonly closedReason: string | null;
+    readonly trustVersion: number;
   } | null;
   readonly active: {
     readonly generation: number;
     readonly identity: Digest;
     readonly snapshot: Digest;
     readonly policyEpoch: number;
+    readonly trustVersion: number;
     readonly pageRoot: Digest;
     readonly credential: CredentialRef;
     /** Keyed digest of the secret that scanned it; null without one. */
@@ -111,6 +113,7 @@ export interface StoredReceipt extends ReceiptRow {
 
 export interface ReceiptQuery {
   readonly id?: string;
+  readonly kind?: StoredReceipt['kind'];
   readonly subject?: string;
   readonly before?: string;
   readonly limit: number;

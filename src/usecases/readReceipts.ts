@@ -1,7 +1,10 @@
-/** Receipts: a caller sees its own, an operator those of the tenant (R1). Another's do not exist for a caller. */
+/**
+ * Receipts: a caller sees those of its own admissions, an operator every one of the tenant (R1). Others do not exist for
+ * a caller. Subjects are names that the issuer chooses: one that is also the catalog's or an operator's opens nothing.
+ */
 import { CatalogError } from '../domain/errors.js';
 import type { VerifiedCaller } from '../keys/callerToken.js';
-import type { AdmissionStore, StoredReceipt } from '../store/admissionStore.js';
+import type { AdmissionStore, ReceiptQuery, StoredReceipt } from '../store/admissionStore.js';
 
 export interface ReceiptFilter {
   /** An operator's: receipts of this subject only. */
@@ -18,9 +21,9 @@ export const readReceipts = (
   isOperator: boolean,
   { subject, before, limit }: ReceiptFilter,
 ): Promise<readonly StoredReceipt[]> => {
-  const whose = isOperator ? subject : caller.subject;
+  const asked = subject === undefined ? {} : { subject };
   return store.receipts(caller.tenant, {
-    ...(whose !== undefined && { subject: whose }),
+    ...(isOperator ? asked : ownOf(caller)),
     ...(before !== undefined && { before }),
     limit,
   });
@@ -33,8 +36,13 @@ export const readReceipt = async (
   isOperator: boolean,
   id: string,
 ): Promise<StoredReceipt> => {
-  const subject = isOperator ? {} : { subject: caller.subject };
-  const [receipt] = await store.receipts(caller.tenant, { id, ...subject, limit: 1 });
+  const visible = isOperator ? {} : ownOf(caller);
+  const [receipt] = await store.receipts(caller.tenant, { id, ...visible, limit: 1 });
   if (receipt === undefined) throw new CatalogError('NOT_FOUND', 'NO_SUCH_RECEIPT');
   return receipt;
 };
+
+const ownOf = ({ subject }: VerifiedCaller): Pick<ReceiptQuery, 'kind' | 'subject'> => ({
+  kind: 'admission',
+  subject,
+});

@@ -27,6 +27,7 @@ import {
   type SourceSpec,
 } from '../domain/server.js';
 import { canonicalJson } from '../proof/canonical.js';
+import { parsePointer } from '../proof/jsonPointer.js';
 import type { OperatorStore } from '../store/operatorStore.js';
 import { parseCredential, refuseSecrets } from './credentialReference.js';
 import type { DiscoveryControl, StartedDiscovery } from './discoveryControl.js';
@@ -144,6 +145,8 @@ const conflict = (
 const parseRegistration = (request: RegistrationRequest): ServerRegistration => {
   refuseSecrets(request.source);
   const trust = given(request.trust);
+  refusePointer('trust.revisionPointer', trust.revisionPointer);
+  refusePointer('trust.tokenPointer', trust.tokenPointer);
   return {
     name: parseServerName(request.name),
     namespace: parseNamespace(request.namespace),
@@ -161,6 +164,19 @@ const parseRegistration = (request: RegistrationRequest): ServerRegistration => 
     freshness: { ...DEFAULT_FRESHNESS, ...(given(request.freshness) as Partial<FreshnessSettings>) },
     refreshSeconds: request.refreshSeconds ?? DEFAULT_REFRESH_SECONDS,
   };
+};
+
+/** D3: it names a member of each list result; an empty one would name the result itself, which is no revision. */
+const refusePointer = (member: string, pointer: string | undefined): void => {
+  if (pointer === undefined) return;
+  try {
+    if (parsePointer(pointer).length > 0) return;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  throw new CatalogError('BAD_REQUEST', 'INVALID_BODY', {
+    errors: [{ member, rule: 'a JSON pointer (RFC 6901) to a member of a list result' }],
+  });
 };
 
 const parseAudiences = (

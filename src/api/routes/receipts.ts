@@ -2,7 +2,7 @@
 import type { StoredReceipt } from '../../store/admissionStore.js';
 import { readReceipt, readReceipts } from '../../usecases/readReceipts.js';
 import { json, type Route, route } from '../route.js';
-import { isoTime, limit, plainText, text, z } from '../schemas.js';
+import { instant, isoTime, limit, plainText, text, z } from '../schemas.js';
 
 const receipt = z
   .object({
@@ -42,14 +42,11 @@ const listReceipts = route({
   id: 'listReceipts',
   tag: 'Receipts',
   summary: 'Receipts, newest first',
-  description: 'Your own; with the operator role those of the tenant.',
+  description: 'Those of your own admissions; with the operator role every one of the tenant.',
   access: 'caller',
   query: z.strictObject({
     subject: plainText(255).optional().openapi({ description: 'For operators.' }),
-    before: z.iso
-      .datetime({ offset: true })
-      .optional()
-      .openapi({ description: 'The `at` of the last one read.' }),
+    before: instant.optional().openapi({ description: 'The `at` of the last one read.' }),
     limit: limit(200, 50),
   }),
   responses: { 200: { description: 'A page', schema: z.object({ receipts: z.array(receipt) }) } },

@@ -5,10 +5,17 @@ import type { RegisteredServer } from '../../domain/server.js';
 import { formatCredential } from '../../usecases/credentialReference.js';
 import { registerServer, setServerClosed } from '../../usecases/registerServer.js';
 import { json, type Route, route } from '../route.js';
-import { discoveryStart, jsonValue, plainText, serverParams, text, z } from '../schemas.js';
+import { discoveryStart, jsonValue, plainText, serverParams, smallRecord, text, z } from '../schemas.js';
 
 const positive = (highest: number) => z.int().min(1).max(highest);
 const DAY_MS = 86_400_000;
+const MAX_ARGS = 200;
+const MAX_ENV = 100;
+/** Each is scanned by itself, so each costs a discovery at every refresh. */
+const MAX_AUDIENCES = 20;
+const MAX_DIGESTS = 20;
+/** Their parsers judge the form; this only keeps what they are given short. */
+const digests = z.array(z.string().max(128)).max(MAX_DIGESTS);
 
 const source = z
   .discriminatedUnion('kind', [
@@ -16,10 +23,16 @@ const source = z
     z.strictObject({
       kind: z.literal('mcp-stdio'),
       command: plainText(1_024),
-      args: z.array(z.string().max(4_096)).max(200).default([]),
+      args: z.array(z.string().max(4_096)).max(MAX_ARGS).default([]),
       cwd: plainText(4_096).optional(),
-      env: z
-        .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().max(4_096))
+      env: smallRecord(
+        z
+          .string()
+          .max(128)
+          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
+        z.string().max(4_096),
+        MAX_ENV,
+      )
         .optional()
         .openapi({
           description: 'Values are literal text, or env:NAME or file:PATH where the value is a secret.',
@@ -33,7 +46,7 @@ const registration = z
     name: z.string().max(64),
     namespace: z.string().max(64),
     source,
-    audiences: z.record(z.string(), z.string().max(1_100)).openapi({
+    audiences: smallRecord(z.string().max(128), z.string().max(1_100), MAX_AUDIENCES, 1).openapi({
       description: 'Audience class → none, env:NAME or file:PATH.',
       example: { 'warehouse.policy-1': 'none' },
     }),
@@ -41,8 +54,8 @@ const registration = z
       .strictObject({
         allowPrivateAddresses: z.boolean().optional(),
         tlsCaPem: z.string().max(65_536).optional(),
-        spkiPins: z.array(z.string()).max(20).optional(),
-        acceptedIdentities: z.array(z.string()).max(20).optional(),
+        spkiPins: digests.optional(),
+        acceptedIdentities: digests.optional(),
         revisionPointer: z.string().max(512).optional(),
         tokenPointer: z.string().max(512).optional(),
       })

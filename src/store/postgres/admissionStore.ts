@@ -21,10 +21,11 @@ const one = async <T>(pool: pg.Pool, call: string, values: readonly unknown[]): 
 export const readReceipts: (
   pool: pg.Pool,
   ...args: Parameters<AdmissionStore['receipts']>
-) => Promise<readonly StoredReceipt[]> = async (pool, tenant, { id, subject, before, limit }) =>
-  (await one<StoredReceipt[]>(pool, 'read_receipts($1, $2, $3, $4, $5)', [
+) => Promise<readonly StoredReceipt[]> = async (pool, tenant, { id, kind, subject, before, limit }) =>
+  (await one<StoredReceipt[]>(pool, 'read_receipts($1, $2, $3, $4, $5, $6)', [
     tenant,
     id ?? null,
+    kind ?? null,
     subject ?? null,
     before ?? null,
     limit,

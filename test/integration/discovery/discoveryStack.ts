@@ -40,7 +40,7 @@ import { packageRoot } from '../../../src/packageRoot.js';
 import { bundleDigest, parseBundle } from '../../../src/policy/bundle.js';
 import { compilePolicy } from '../../../src/policy/compilePolicy.js';
 import { readBundle } from '../../../src/policy/readBundle.js';
-import { sha256Bytes, sha256Bytes } from '../../../src/proof/digest.js';
+import { sha256Bytes } from '../../../src/proof/digest.js';
 import { mcpSource } from '../../../src/sources/mcp/mcpSource.js';
 import { targetOf } from '../../../src/sources/targetOf.js';
 import type { OperatorStore } from '../../../src/store/operatorStore.js';

@@ -209,33 +209,33 @@ describe('changes while a scan runs', () => {
     return { inventory, runId };
   };
 
-  test('P1 a policy epoch that is published meanwhile fences the candidate; the next scan binds to it', async () => {
+  test('P1 a policy epoch that is published meanwhile fences the candidate; the run scans again and binds to it', async () => {
     const key = ownKey();
     const { inventory, runId } = await midScan(key);
     const epoch = await stack.publishPolicy();
     inventory.change({ op: 'release' });
-    expect(await stack.outcomeOf(key, runId)).toMatchObject({
+    const outcome = await stack.outcomeOf(key, runId);
+    expect(outcome).toMatchObject({ state: 'ELIGIBLE', failed: false });
+    expect(await stack.store.active(key)).toMatchObject({ policyEpoch: epoch, scan: outcome.scan });
+    expect(await stack.operator.readDiscovery(key.tenant, `${runId}/0`)).toMatchObject({
       state: 'RETIRED',
       reason: 'FENCED',
-      failed: false,
+      evidence: { moved: 'policyEpoch' },
     });
-    expect(await stack.store.active(key)).toBeNull();
-    expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE' });
-    expect(await stack.store.active(key)).toMatchObject({ policyEpoch: epoch });
   });
 
-  test('P1 a trust configuration that changes meanwhile ends the scan before anything is accepted', async () => {
+  test('P1 a trust configuration that changes meanwhile ends the scan; the run scans again under the new one', async () => {
     const key = ownKey();
     const { inventory, runId } = await midScan(key);
     await stack.register(key, inventory.url, { contract: { dialects: ['draft-07'] } });
     inventory.change({ op: 'release' });
-    const outcome = await stack.outcomeOf(key, runId);
-    expect(outcome).toMatchObject({
+    expect(await stack.outcomeOf(key, runId)).toMatchObject({ state: 'ELIGIBLE', failed: false });
+    expect(await stack.store.active(key)).toMatchObject({ trustVersion: 2 });
+    expect(await stack.operator.readDiscovery(key.tenant, `${runId}/0`)).toMatchObject({
       state: 'INCOMPLETE',
       reason: 'CHANGED_DURING_SCAN',
       evidence: { trustVersion: 1, now: 2 },
     });
-    expect(await stack.store.active(key)).toBeNull();
   });
 
   test('D5 a scan that is cancelled ends INCOMPLETE with CANCELLED, and its pages stay as evidence', async () => {

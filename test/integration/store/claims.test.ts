@@ -1,7 +1,9 @@
 /** The fence of pages: (segment, attempt) orders all claims of a scan, and only its newest holder adds to it (D6). */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { epochMs } from '../../../src/domain/ids.js';
 import { DEFAULT_TRUST } from '../../../src/domain/server.js';
+import { EDGES, hasEdge } from '../../../src/domain/transitions.js';
 import {
   ACME,
   claimed,
@@ -9,6 +11,7 @@ import {
   digest,
   keyOf,
   pageOf,
+  provenScan,
   RAW,
   receipt,
   registration,
@@ -130,6 +133,45 @@ describe('D6 claims', () => {
   test('S6 an audience that the server does not have, or a server that is not there, is never scanned', async () => {
     expect(await fixture.store.claimScan(claimOf({ ...key, audience: 'strangers' as never }))).toBeNull();
     expect(await fixture.store.claimScan(claimOf({ ...key, server: 'nowhere' as never }))).toBeNull();
+  });
+});
+
+describe('D5 states in the store', () => {
+  test('D5 the edges of the store are those of the pure table, and no others', async () => {
+    const states = Object.keys(EDGES) as (keyof typeof EDGES)[];
+    for (const from of states) {
+      for (const to of states) {
+        const { rows } = await fixture.admin.query('select genlock.has_edge($1, $2) as edge', [from, to]);
+        expect({ from, to, edge: rows[0]?.edge }).toEqual({ from, to, edge: hasEdge(from, to) });
+      }
+    }
+  });
+
+  test('D6 an attempt that lost its claim moves nothing of the scan', async () => {
+    const claim = claimOf(key, { id: `${randomUUID()}/0` });
+    await claimed(fixture, claim);
+    await claimed(fixture, { ...claim, attempt: 2 });
+    const list = { contentRoot: digest('content'), tools: 1 };
+    expect(await fixture.store.completeScan(ACME, at(claim.id, 0, 1), list)).toBe(false);
+    const source = {
+      protocol: 'mcp-2025-11-25',
+      identity: digest('other'),
+      evidence: {},
+      revision: null,
+      credentialFingerprint: null,
+      credentialExpires: null,
+    } as const;
+    expect(await fixture.store.noteSource(ACME, at(claim.id, 0, 1), source)).toBe(false);
+    expect(await fixture.store.readScan(ACME, claim.id)).toMatchObject({ identity: null, contentRoot: null });
+  });
+
+  test('D5 a proven scan is not taken back, and its tail time only goes on', async () => {
+    const { id } = await provenScan(fixture, key);
+    const before = await fixture.store.readScan(ACME, id);
+    const proof = { pageRoot: digest('page root'), tailAt: epochMs(0) };
+    expect(await fixture.store.proveScan(ACME, id, proof)).toBe(true);
+    expect(await fixture.store.proveScan(ACME, id, { ...proof, pageRoot: digest('another') })).toBe(false);
+    expect(await fixture.store.readScan(ACME, id)).toEqual(before);
   });
 });
 

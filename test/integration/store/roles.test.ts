@@ -145,7 +145,11 @@ describe('S4 the wall between tenants', () => {
     expect(await underTenant(fixture.worker, 'globex', row)).toBe(DENIED);
     expect(await underTenant(fixture.worker, '', row)).toBe(DENIED);
     expect(
-      await underTenant(fixture.worker, 'globex', "update genlock.scan set tools = 0 where tenant = 'acme'"),
+      await underTenant(
+        fixture.worker,
+        'globex',
+        "update genlock.candidate_tool set effect_class = 'READ' where tenant = 'acme'",
+      ),
     ).toBe('0 rows');
     expect(
       await fixture.store.storePage(GLOBEX, { scan, segment: 0, attempt: 1 }, {} as never, new Uint8Array()),
@@ -172,6 +176,7 @@ describe('D6 P1 genlock_worker', () => {
     ['a page', 'insert into genlock.page select * from genlock.page'],
     ['a page that is stored', "update genlock.page set raw = ''"],
     ['a generation', 'insert into genlock.generation select * from genlock.generation'],
+    ['the state of a scan', "update genlock.scan set state = 'ELIGIBLE'"],
     ['the state of a generation', "update genlock.generation set state = 'ELIGIBLE'"],
     ['the pointer', 'update genlock.active_pointer set generation = 1'],
     ['a contract version', 'update genlock.candidate_tool set contract_version = 1'],
@@ -194,6 +199,25 @@ describe('D6 P1 genlock_worker', () => {
     expect(await fixture.store.promote(ACME, candidate.id, inHours(1), receipt('catalog'))).toMatchObject({
       outcome: 'promoted',
     });
+  });
+});
+
+describe('P1 what was sealed stays', () => {
+  test('P1 the worker cannot change or add a tool of a sealed scan, nor seal it again', async () => {
+    const { id } = await sealedScan(fixture, keyOf());
+    const under = (sql: string) => underTenant(fixture.worker, 'acme', sql);
+    expect(await under(`update genlock.candidate_tool set effect_class = 'READ' where scan = '${id}'`)).toBe(
+      '23514',
+    );
+    expect(
+      await under(
+        `insert into genlock.candidate_tool select tenant, scan, 'injected', 99, descriptor, raw_digest, contract_digest,
+           hints_digest, text_digest, input, output, verdict from genlock.candidate_tool where scan = '${id}' limit 1`,
+      ),
+    ).toBe('23514');
+    expect(
+      await under(`update genlock.generation set snapshot = '${digest('x')}' where scan = '${id}'`),
+    ).toBe('23514');
   });
 });
 

@@ -15,8 +15,8 @@ const facts = (more: Partial<DecisionFacts> = {}): DecisionFacts => ({
   caller: { subject: 'alice', audience: parseAudienceClass('managers'), bound: false },
   requireBoundTokens: false,
   policyEpoch: 3,
-  server: { closedReason: null },
-  active: { generation: 2, policyEpoch: 3, freshUntil: LATER },
+  server: { closedReason: null, trustVersion: 1 },
+  active: { generation: 2, policyEpoch: 3, trustVersion: 1, freshUntil: LATER },
   retained: [
     { generation: 1, state: 'ELIGIBLE', expires: epochMs(1_500_000) },
     { generation: 2, state: 'ELIGIBLE', expires: epochMs(3_000_000) },
@@ -40,7 +40,7 @@ const base = facts();
 const node = (more: Partial<DecisionFacts['node']>) => ({ node: { ...base.node, ...more } });
 const policy = (more: Partial<DecisionFacts['policy']>) => ({ policy: { ...base.policy, ...more } });
 const active = (more: Partial<NonNullable<DecisionFacts['active']>>) => ({
-  active: { generation: 2, policyEpoch: 3, freshUntil: LATER, ...more },
+  active: { generation: 2, policyEpoch: 3, trustVersion: 1, freshUntil: LATER, ...more },
 });
 const tool = (more: Partial<NonNullable<DecisionFacts['tool']>>) =>
   ({
@@ -98,7 +98,7 @@ const TABLE: readonly (readonly [string, Partial<DecisionFacts>])[] = [
   ['NOT_FOUND/NO_SUCH_SERVER', { server: null }],
   ['POLICY_DENIED/NO_POLICY', { policyEpoch: 0 }],
   ['POLICY_DENIED/NO_AUDIENCE', { caller: { ...base.caller, audience: null } }],
-  ['SERVER_CLOSED/CLOSED_BY_OPERATOR', { server: { closedReason: 'maintenance' } }],
+  ['SERVER_CLOSED/CLOSED_BY_OPERATOR', { server: { closedReason: 'maintenance', trustVersion: 1 } }],
   ['INCOMPLETE_DISCOVERY/LATEST_SCAN_INCOMPLETE', latest('INCOMPLETE')],
   ['STALE_CATALOG/GENERATION_UNKNOWN', node({ generation: 3 })],
   ['STALE_CATALOG/GENERATION_EXPIRED', active({ freshUntil: NOW })],
@@ -162,6 +162,7 @@ describe('refused', () => {
       { ...active({ policyEpoch: 2 }), ...policy({ autonomous: none, classified: 'WRITE' }) },
     ],
     ['STALE_CATALOG/EPOCH_REBINDING', active({ policyEpoch: 2 })],
+    ['STALE_CATALOG/TRUST_REBINDING', { server: { closedReason: null, trustVersion: 2 } }],
     ['POLICY_DENIED/NO_RESOURCE_RULE', policy({ hasResourceRule: false })],
     ['PROOF_INVALID/UNBOUND_TOKEN', { requireBoundTokens: true }],
     ['CONFIRMATION_REQUIRED/NOT_CONFIRMED', policy({ autonomous: none, withConfirmation: true })],
