@@ -65,7 +65,7 @@ export const startDiscoveryStack = async (log: (line: string) => void): Promise<
     });
     closing.push(() => stack.stop());
     const pool = createPool({
-      url: stack.programEnv['GENLOCK_OPERATOR_DATABASE_URL'] ?? '',
+      url: stack.programEnv.api['GENLOCK_OPERATOR_DATABASE_URL'] ?? '',
       size: 2,
       applicationName: 'genlock bench',
     });

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { CatalogError } from './domain/errors.js';
-import { type DurationMs, durationMs } from './domain/ids.js';
+import { type DurationMs, durationMs, parseTenantId, type TenantId } from './domain/ids.js';
 import { DEFAULT_LEASE_TTL, MAX_LEASE_TTL } from './domain/lease.js';
 import { Secret } from './domain/secret.js';
 
@@ -55,6 +55,10 @@ export interface WorkerConfig extends CommonConfig {
   readonly databaseUrl: Secret;
   /** The worker's name in page and scan records; undefined leaves the choice (host and pid) to wiring. */
   readonly workerName: string | undefined;
+  /** Has a folder for each tenant, in which its `file:` credentials lie; undefined lets none be read. */
+  readonly credentialsDir: string | undefined;
+  /** Whose stdio servers this worker starts, as commands with its own rights. By default nobody's. */
+  readonly stdioTenants: ReadonlySet<TenantId>;
 }
 
 export type LoginRole = 'genlock_api' | 'genlock_operator' | 'genlock_worker';
@@ -131,6 +135,14 @@ const yesOrNo = z
   .transform((text): boolean => text === 'true');
 const name = z.string().regex(/^[A-Za-z0-9._:@-]{1,128}$/, { error: '1–128 letters, digits and . _ : @ -' });
 const path = z.string().max(4_096, { error: 'at most 4,096 characters' });
+const tenants = z.string().transform((text, context): ReadonlySet<TenantId> => {
+  try {
+    return new Set(text.split(',').map((tenant) => parseTenantId(tenant.trim())));
+  } catch {
+    context.addIssue({ code: 'custom', message: 'tenants, with commas between them' });
+    return z.NEVER;
+  }
+});
 const hostAndPort = z
   .string()
   .regex(/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/, { error: 'host:port' });
@@ -159,6 +171,8 @@ export const VARIABLES = {
   GENLOCK_LOG_LEVEL: z.enum(LOG_LEVELS, { error: `one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   GENLOCK_STATE_DIR: path.default('.genlock'),
   GENLOCK_WORKER_NAME: name,
+  GENLOCK_CREDENTIALS_DIR: path,
+  GENLOCK_STDIO_TENANTS: tenants,
 } as const;
 
 type Variables = typeof VARIABLES;
@@ -253,8 +267,18 @@ export const apiConfig = (env: Environment): ApiConfig => {
 
 /** What `genlock worker` needs. @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE, INVALID_VARIABLE */
 export const workerConfig = (env: Environment): WorkerConfig => {
-  const v = read(env, [...COMMON, 'GENLOCK_WORKER_DATABASE_URL'], ['GENLOCK_WORKER_NAME']);
-  return { ...common(v), databaseUrl: v.GENLOCK_WORKER_DATABASE_URL, workerName: v.GENLOCK_WORKER_NAME };
+  const v = read(
+    env,
+    [...COMMON, 'GENLOCK_WORKER_DATABASE_URL'],
+    ['GENLOCK_WORKER_NAME', 'GENLOCK_CREDENTIALS_DIR', 'GENLOCK_STDIO_TENANTS'],
+  );
+  return {
+    ...common(v),
+    databaseUrl: v.GENLOCK_WORKER_DATABASE_URL,
+    workerName: v.GENLOCK_WORKER_NAME,
+    credentialsDir: v.GENLOCK_CREDENTIALS_DIR,
+    stdioTenants: v.GENLOCK_STDIO_TENANTS ?? new Set(),
+  };
 };
 
 /** What `genlock migrate` needs. @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE, INVALID_VARIABLE */

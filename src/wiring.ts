@@ -65,10 +65,11 @@ export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Pro
     const activities = createActivities({
       store,
       source: mcpSource,
-      targetOf: (server, credential) =>
-        targetOf(server, credential, {
+      targetOf: (tenant, server, credential) =>
+        targetOf(tenant, server, credential, {
           env: (name) => environment()[name],
-          file: (path) => readFile(path, 'utf8'),
+          credentialsDir: config.credentialsDir,
+          stdioTenants: config.stdioTenants,
           fingerprint: (secret) => keys.fingerprint(secret),
         }),
       policy: policyReader(store),
@@ -184,13 +185,19 @@ const bundleLanguage: PolicyLanguage = {
 const packageVersion = async (): Promise<string> =>
   (JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
 
+/**
+ * How long a request may take to arrive, in milliseconds; bodies are small. The headers are all that is read before a
+ * caller is known, so they get less. A connection that is over its time is found within the interval.
+ */
+const ARRIVAL = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
+
 /** @throws CatalogError CONFIG_INVALID/PORT_IN_USE */
 const listen = (
   app: RequestListener,
   { host, port }: ApiConfig['listen'],
 ): Promise<{ server: Server; url: string }> =>
   new Promise((resolve, reject) => {
-    const server = createServer(app);
+    const server = createServer(ARRIVAL, app);
     server.once('error', (cause: NodeJS.ErrnoException) =>
       reject(new CatalogError('CONFIG_INVALID', 'PORT_IN_USE', { host, port, error: cause.code }, { cause })),
     );

@@ -13,9 +13,9 @@ export interface ActivityDeps {
   readonly source: ToolSource;
   /**
    * The target of a scan with the secrets of its audience, resolved at the moment of use (S6).
-   * @throws SourceFault CREDENTIAL_UNRESOLVED
+   * @throws SourceFault STDIO_REFUSED, CREDENTIAL_UNRESOLVED
    */
-  targetOf(server: RegisteredServer, credential: CredentialRef): Promise<SourceTarget>;
+  targetOf(tenant: TenantId, server: RegisteredServer, credential: CredentialRef): Promise<SourceTarget>;
   /** null where no epoch of that number exists. */
   policy(tenant: TenantId, epoch: number): Promise<CompiledPolicy | null>;
   readonly keys: KeySet;

@@ -3,11 +3,11 @@
  * on any worker resumes from the last stored page, and a worker that lost its claim stores nothing (D6).
  */
 import { Context } from '@temporalio/activity';
+import { scrubValue } from '../domain/evidence.js';
 import type { Evidence } from '../domain/generation.js';
 import { acceptPage, emptyScan, type ScanSoFar, type ScanStop } from '../domain/pagination.js';
 import { SEGMENT_PAGES } from '../domain/scanLimits.js';
 import type { RegisteredServer } from '../domain/server.js';
-import type { Protocol } from '../domain/snapshot.js';
 import { SourceFault } from '../domain/sourceFault.js';
 import { contentRoot } from '../proof/contentRoot.js';
 import type { FetchedPage, SourceConnection, SourceCredential } from '../sources/source.js';
@@ -16,6 +16,8 @@ import type { ScanPagesResult, ScanSegment, Stop } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { asStop, fenced, withHeartbeat } from './failures.js';
 import { distinctTools, identityOf, readPage, stopOf, storedFacts } from './pageFacts.js';
+import { PROTOCOL, protocolStop } from './protocol.js';
+import { scrubStop, secretsOf } from './scrubStop.js';
 
 /** Tries of one page whose fault may pass by itself, and the pause before each repeat in milliseconds. */
 const PAUSES_MS = [500, 2_000];
@@ -43,7 +45,9 @@ export const scanPages =
         const server = await deps.store.readServer(key.tenant, key.server);
         if (server === null || !Object.hasOwn(server.audiences, key.audience)) return gone;
         if (record === null) throw fenced(scan);
-        return runSegment(deps, { record, server, segment, attempt: info.attempt, signal, progress });
+        const secrets = new Set<string>();
+        const at = { record, server, segment, attempt: info.attempt, signal, progress, secrets };
+        return scrubStop(await runSegment(deps, at), secrets);
       },
     );
   };
@@ -57,6 +61,8 @@ interface Segment {
   readonly attempt: number;
   readonly signal: AbortSignal;
   readonly progress: { pages: number; tools: number };
+  /** What the source has been shown and its answers may repeat. */
+  readonly secrets: Set<string>;
 }
 
 const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesResult> => {
@@ -73,7 +79,8 @@ const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesRes
   const signal = AbortSignal.any([at.signal, deadline]);
   let connection: SourceConnection | undefined;
   try {
-    const target = await deps.targetOf(server, record.credential);
+    const target = await deps.targetOf(record.tenant, server, record.credential);
+    for (const secret of secretsOf(target)) at.secrets.add(secret);
     connection = await deps.source.connect(target, { signal });
     if (scan.pages > 0 && connection.evidence.sessionScoped) {
       // Cursors die with the session or process that gave them out: the scan begins again (D6).
@@ -84,11 +91,14 @@ const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesRes
         return { kind: 'more', pages: scan.pages, tools: scan.seenNames.size };
       }
       const page = await fetchPage(deps, connection, cursor, signal);
+      for (const secret of connection.secrets()) at.secrets.add(secret);
+      if (page.tools.length > server.limits.tools) return tooManyTools(page, scan, server);
       const where = { n: scan.pages, kind: server.source.kind, server: server.name, worker: deps.worker };
       const read = readPage(where, cursor, page);
       const verdict = acceptPage(scan, read.facts, server.limits);
       if (verdict.kind === 'stop') return pageStop(verdict, scan);
-      if (page.evidence.protocolVersion !== PROTOCOL_VERSION) return wrongProtocol(page);
+      const wrongProtocol = protocolStop(page);
+      if (wrongProtocol !== null) return wrongProtocol;
       if (scan.pages === 0 && !(await noteSource(deps, at, page, target.credential))) throw fenced(record.id);
       if (!(await deps.store.storePage(record.tenant, claimOf(at), read.record, page.raw)))
         throw fenced(record.id);
@@ -108,6 +118,7 @@ const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesRes
     const stop = asStop(error);
     return { ...stop, evidence: { page: scan.pages, ...stop.evidence } };
   } finally {
+    for (const secret of connection?.secrets() ?? []) at.secrets.add(secret);
     await connection?.close();
   }
 };
@@ -165,16 +176,11 @@ const fetchPage = async (
   }
 };
 
-const PROTOCOL: Protocol = 'mcp-2025-11-25';
-const PROTOCOL_VERSION = PROTOCOL.slice('mcp-'.length);
-
-/** S1: a snapshot names the protocol that was spoken, and this source speaks one. */
-const wrongProtocol = ({ evidence }: FetchedPage): Stop => ({
-  kind: 'stop',
-  state: 'INCOMPLETE',
-  reason: 'PROTOCOL_UNSUPPORTED',
-  evidence: { negotiated: evidence.protocolVersion, supported: [PROTOCOL_VERSION] },
-});
+/** Before each tool is digested: a page alone may hold many times the limit. */
+const tooManyTools = ({ tools }: FetchedPage, scan: ScanSoFar, { limits }: RegisteredServer): Stop => {
+  const evidence = { page: scan.pages, tools: tools.length, limit: limits.tools };
+  return pageStop({ reason: 'TOOL_BUDGET_EXCEEDED', evidence }, scan);
+};
 
 const claimOf = ({ record, segment, attempt }: Segment): PageClaim => ({ scan: record.id, segment, attempt });
 
@@ -188,7 +194,7 @@ const noteSource = (
   return deps.store.noteSource(at.record.tenant, claimOf(at), {
     protocol: PROTOCOL,
     identity: identityOf(kind, page.evidence),
-    evidence: { ...page.evidence, kind },
+    evidence: { ...page.evidence, serverInfo: scrubValue(page.evidence.serverInfo, [...at.secrets]), kind },
     revision: page.revision,
     credentialFingerprint: credential.kind === 'none' ? null : credential.fingerprint,
     credentialExpires: credential.kind === 'none' ? null : credential.expires,

@@ -2,9 +2,9 @@
  * Turns the checked candidate into the immutable artifact: contract versions and the generation number are issued
  * from storage, once per scan, and everything else is a function of what is stored, so that a retry seals the same bytes.
  */
-import { mayHaveSideEffects } from '../domain/descriptor.js';
+import { type EffectClass, mayHaveSideEffects, type ToolVerdict, verdictOf } from '../domain/descriptor.js';
 import { epochMs, parseDigest, type ToolId, toolId } from '../domain/ids.js';
-import { isJsonObject } from '../domain/json.js';
+import { isJsonObject, type JsonObject, member } from '../domain/json.js';
 import type { RegisteredServer } from '../domain/server.js';
 import type { SnapshotPage, SnapshotTool } from '../domain/snapshot.js';
 import type { CompiledPolicy } from '../policy/port.js';
@@ -12,6 +12,7 @@ import { credentialEvidence } from '../proof/credential.js';
 import { serverIdentity } from '../proof/identity.js';
 import { sealSnapshot } from '../proof/seal.js';
 import type { PageRecord, ScanRecord, SealedToolRow } from '../store/scanStore.js';
+import { annotationFindings } from '../validation/annotations.js';
 import type { ScanStep, SealResult } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './failures.js';
@@ -39,7 +40,7 @@ export const seal =
         await store.saveClassification(
           record.tenant,
           record.id,
-          tools.map(({ name, id, effectClass }) => ({ name, toolId: id, effectClass })),
+          tools.map(({ name, id, effectClass, verdict }) => ({ name, toolId: id, effectClass, verdict })),
         );
         const generation = await store.reserveGeneration(record.tenant, record.id);
         const pages = await store.pages(record.tenant, record.id);
@@ -73,9 +74,17 @@ const snapshotTool = (
     outputSchema: row.output,
     effectClass,
     mayHaveSideEffects: mayHaveSideEffects(effectClass),
-    verdict: row.verdict,
+    verdict: withHints(row, effectClass),
     source: row.source,
   };
+};
+
+/** V5: where the source's hints disagree with the reviewed class, which is known only here. A retry adds nothing twice. */
+const withHints = ({ verdict, source }: SealedToolRow, effectClass: EffectClass): ToolVerdict => {
+  const tool = JSON.parse(source) as JsonObject;
+  const hints = annotationFindings(member(tool, 'annotations'), effectClass);
+  const codes = new Set(hints.map(({ code }) => code));
+  return verdictOf([...verdict.findings.filter(({ code }) => !codes.has(code)), ...hints]);
 };
 
 const snapshotPage = (page: PageRecord): SnapshotPage => ({

@@ -13,7 +13,9 @@ import type { ScanStep, Stop, VerifyTailResult } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { asStop, fenced, withHeartbeat } from './failures.js';
 import { identityOf, stopOf } from './pageFacts.js';
+import { protocolStop } from './protocol.js';
 import { readScanOf } from './readScan.js';
+import { scrubStop, secretsOf } from './scrubStop.js';
 
 const TRIES = 3;
 const PAUSE_MS = 500;
@@ -24,27 +26,40 @@ export const verifyTail =
     withHeartbeat(
       () => input.scan,
       async (signal) => {
-        const found = await readScanOf(deps, input);
-        if (found.kind === 'stop') return found;
-        const { record, server } = found;
-        const pages = await deps.store.pages(record.tenant, record.id);
-        const [first] = pages;
-        if (first === undefined) return tailUnverified({ rule: 'the scan has no first page' });
-        // Before the question: what the source answers is true of no earlier moment than that.
-        const tailAt = deps.now();
-        const tail = await askAgain(deps, server, record, signal);
-        if ('kind' in tail) return tail;
-        const verdict = verifyTailFacts(
-          { revision: first.revision, identity: first.identity },
-          { revision: tail.revision, identity: identityOf(server.source.kind, tail.evidence) },
-        );
-        if (verdict.kind === 'stop') return stopOf(verdict.reason, verdict.evidence);
-        const root = pageRoot(pages.map(pageLink));
-        if (!(await deps.store.proveScan(record.tenant, record.id, { pageRoot: root, tailAt })))
-          throw fenced(record.id);
-        return { kind: 'bound', pageRoot: root };
+        const secrets = new Set<string>();
+        return scrubStop(await bindToTail(deps, input, { signal, secrets }), secrets);
       },
     );
+
+interface Asking {
+  readonly signal: AbortSignal;
+  /** What the source has been shown and its answer may repeat. */
+  readonly secrets: Set<string>;
+}
+
+const bindToTail = async (deps: ActivityDeps, input: ScanStep, asking: Asking): Promise<VerifyTailResult> => {
+  const found = await readScanOf(deps, input);
+  if (found.kind === 'stop') return found;
+  const { record, server } = found;
+  const pages = await deps.store.pages(record.tenant, record.id);
+  const [first] = pages;
+  if (first === undefined) return tailUnverified({ rule: 'the scan has no first page' });
+  // Before the question: what the source answers is true of no earlier moment than that.
+  const tailAt = deps.now();
+  const tail = await askInTime(deps, server, record, asking);
+  if ('kind' in tail) return tail;
+  const wrongProtocol = protocolStop(tail);
+  if (wrongProtocol !== null) return wrongProtocol;
+  const verdict = verifyTailFacts(
+    { revision: first.revision, identity: first.identity },
+    { revision: tail.revision, identity: identityOf(server.source.kind, tail.evidence) },
+  );
+  if (verdict.kind === 'stop') return stopOf(verdict.reason, verdict.evidence);
+  const root = pageRoot(pages.map(pageLink));
+  if (!(await deps.store.proveScan(record.tenant, record.id, { pageRoot: root, tailAt })))
+    throw fenced(record.id);
+  return { kind: 'bound', pageRoot: root };
+};
 
 /** How a stored page enters the page root (S5). */
 export const pageLink = (page: PageRecord): PageLink & { readonly result: Digest } => ({
@@ -61,20 +76,39 @@ const tailUnverified = (evidence: Readonly<Record<string, unknown>>): Stop => ({
   evidence,
 });
 
+/** The tail belongs to the scan, and so it keeps to the scan's deadline. */
+const askInTime = async (
+  deps: ActivityDeps,
+  server: RegisteredServer,
+  record: ScanRecord,
+  { signal, secrets }: Asking,
+): Promise<FetchedPage | Stop> => {
+  const deadline = AbortSignal.timeout(Math.max(record.deadline - deps.now(), 1));
+  try {
+    return await askAgain(deps, server, record, { signal: AbortSignal.any([signal, deadline]), secrets });
+  } catch (error) {
+    if (!deadline.aborted || signal.aborted) throw error;
+    const evidence = { at: 'tail', limitMs: server.limits.scanTime };
+    return { kind: 'stop', state: 'INCOMPLETE', reason: 'DEADLINE_EXCEEDED', evidence };
+  }
+};
+
 const askAgain = async (
   deps: ActivityDeps,
   server: RegisteredServer,
   record: ScanRecord,
-  signal: AbortSignal,
+  { signal, secrets }: Asking,
 ): Promise<FetchedPage | Stop> => {
-  const target = await deps.targetOf(server, record.credential).catch(asStop);
+  const target = await deps.targetOf(record.tenant, server, record.credential).catch(asStop);
   if (target.kind === 'stop') return target;
+  for (const secret of secretsOf(target)) secrets.add(secret);
   for (let attempt = 1; ; attempt++) {
     try {
       const connection = await deps.source.connect(target, { signal });
       try {
         return await connection.listPage(undefined, { signal });
       } finally {
+        for (const secret of connection.secrets()) secrets.add(secret);
         await connection.close();
       }
     } catch (error) {

@@ -9,6 +9,7 @@ import { epochMs } from '../domain/ids.js';
 import type { VerifiedCaller } from '../keys/callerToken.js';
 import { authenticate } from '../usecases/authenticate.js';
 import { readJson } from '../usecases/readJson.js';
+import { endAfterBody } from './endAfterBody.js';
 import { type Fault, faultOf, INTERNAL, PROBLEM_TYPE, problemHeaders, problemOf } from './problem.js';
 import { readBody } from './requestBody.js';
 import { type Answer, type Context, OPERATOR_ROLE, type Route } from './route.js';
@@ -35,9 +36,9 @@ export const mountRoute =
       const identity = await identify(route, request, services);
       const input = await readInput(route, request);
       const context = { ...identity, ...input, requestId, ifNoneMatch: request.headers['if-none-match'] };
-      send(response, await route.handle(context, services), requestId);
+      send(request, response, await route.handle(context, services), requestId);
     } catch (error) {
-      sendProblem(response, knownFault(error, services, request, requestId), requestId);
+      sendProblem(request, response, knownFault(error, services, request, requestId), requestId);
     }
   };
 
@@ -53,7 +54,7 @@ export const sendNoSuchRoute = (
     error === undefined
       ? { code: 'NOT_FOUND', reason: 'NO_SUCH_ROUTE', details: {} }
       : knownFault(error, services, request, requestId);
-  sendProblem(response, fault, requestId);
+  sendProblem(request, response, fault, requestId);
 };
 
 const identify = async (
@@ -81,11 +82,15 @@ const identify = async (
     return { caller, proof, isOperator };
   } catch (error) {
     // R1: whatever ends a request before its caller is known is counted.
-    if (error instanceof CatalogError && (error.code === 'UNAUTHENTICATED' || error.reason === 'ISSUER_KEYS'))
+    if (error instanceof CatalogError && callerIsUnknown(error))
       services.metrics.unauthenticated(error.reason);
     throw error;
   }
 };
+
+/** A role that is missing is not among them: who asks is known then. */
+const callerIsUnknown = ({ code, reason }: CatalogError): boolean =>
+  code === 'UNAUTHENTICATED' || code === 'PROOF_INVALID' || reason === 'ISSUER_KEYS';
 
 /** Public routes do not look at these. */
 const NOBODY: Pick<AnyContext, 'caller' | 'proof' | 'isOperator'> = {
@@ -137,9 +142,9 @@ const explain = (issue: z.core.$ZodIssue): readonly { member: string; rule: stri
   return [{ member: issue.path.map(String).join('.'), rule: issue.message }];
 };
 
-const send = (response: Response, answer: Answer, requestId: string): void => {
+const send = (request: Request, response: Response, answer: Answer, requestId: string): void => {
   if ('fault' in answer) {
-    sendProblem(response, answer.fault, requestId, answer.extension);
+    sendProblem(request, response, answer.fault, requestId, answer.extension);
     return;
   }
   response.statusCode = answer.status;
@@ -157,6 +162,7 @@ const send = (response: Response, answer: Answer, requestId: string): void => {
 };
 
 const sendProblem = (
+  request: Request,
   response: Response,
   fault: Fault,
   requestId: string,
@@ -173,9 +179,9 @@ const sendProblem = (
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('Content-Type', PROBLEM_TYPE);
   for (const [name, value] of Object.entries(problemHeaders(problem))) response.setHeader(name, value);
-  // What is left of a body that was refused is not waited for.
+  // What is left of a body that was refused is dropped, and the connection with it.
   if (problem.reason === 'TOO_LARGE') response.setHeader('Connection', 'close');
-  response.end(JSON.stringify({ ...problem, ...extension }));
+  endAfterBody(request, response, JSON.stringify({ ...problem, ...extension }));
 };
 
 const knownFault = (error: unknown, services: Services, request: Request, requestId: string): Fault => {

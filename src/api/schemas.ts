@@ -51,7 +51,7 @@ export const instant = z.iso
   .max(40)
   .regex(/^(?!0000)/, 'a year from 0001 on')
   .regex(/(?:Z|[+-](?:0\d|1[0-5]):\d\d)$/, 'an offset below 16 hours')
-  .openapi({ type: 'string', format: 'date-time', pattern: undefined });
+  .openapi({ format: 'date-time' });
 
 /** A record with few members; what is counted is stated in the document as well. */
 export const smallRecord = <V extends z.ZodType>(names: z.ZodString, value: V, most: number, least = 0) =>

@@ -1,20 +1,27 @@
 /** What a person reads on a terminal where something failed: the code, what is wrong, what to do. Never a stack trace. */
+import { GenlockProblem, GenlockUnreachable } from '../client/problem.js';
 import { CatalogError, codeRow } from '../domain/errors.js';
 
 /** The lines that tell a person what is wrong and what to do. */
 export const explain = (error: unknown): string => {
+  if (error instanceof GenlockProblem) {
+    const id = error.requestId === null ? [] : [`  request: ${error.requestId}`];
+    const head = `genlock: ${error.code}/${error.reason}: ${error.detail}`;
+    return [head, ...allDetails(error.details), ...id, `Next: ${error.next}`].join('\n');
+  }
+  if (error instanceof GenlockUnreachable)
+    return `genlock: ${error.message}\nNext: See that the API runs and listens at this address, then try again.`;
   if (!(error instanceof CatalogError)) {
     const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return `genlock: ${name.split('\n')[0] ?? ''}\nThis is a fault of Genlock's own. GENLOCK_LOG_LEVEL=debug shows more.`;
   }
   const row = codeRow(error.code);
-  const lines = [`genlock: ${error.code}/${error.reason}: ${row.reasons[error.reason] ?? row.meaning}`];
-  for (const [name, value] of Object.entries(error.details)) {
-    for (const line of detailLines(name, value)) lines.push(`  ${line}`);
-  }
-  lines.push(`Next: ${row.next}`);
-  return lines.join('\n');
+  const head = `genlock: ${error.code}/${error.reason}: ${row.reasons[error.reason] ?? row.meaning}`;
+  return [head, ...allDetails(error.details), `Next: ${row.next}`].join('\n');
 };
+
+const allDetails = (details: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(details).flatMap(([name, value]) => detailLines(name, value).map((line) => `  ${line}`));
 
 const detailLines = (name: string, value: unknown): readonly string[] => {
   if (Array.isArray(value))

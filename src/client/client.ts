@@ -80,7 +80,10 @@ export interface GenlockClient {
   publishPolicy(bundle: unknown, expectedEpoch?: number): Promise<PublishedPolicy>;
   policy(): Promise<{ readonly epoch: number; readonly digest: string; readonly bundle: JsonValue }>;
 
-  revoke(request: RevocationRequest): Promise<Revocation & { readonly receipt: string }>;
+  /** `matches`: how many tools of the server's active catalogs it matches now; null for a subject. */
+  revoke(
+    request: RevocationRequest,
+  ): Promise<Revocation & { readonly receipt: string; readonly matches: number | null }>;
   revocations(): Promise<
     readonly (Revocation & { readonly revokedAt: string; readonly liftedAt: string | null })[]
   >;

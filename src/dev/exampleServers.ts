@@ -60,6 +60,9 @@ export const inventoryAdmin = (adminUrl: string) => ({
   },
 });
 
+/** The tenant of the examples; the stack's workers start stdio servers for it and for nobody else. */
+export const EXAMPLE_TENANT = 'demo';
+
 /** The audience class that examples/policy gives to a stock manager. */
 export const EXAMPLE_AUDIENCE = 'warehouse.policy-1';
 

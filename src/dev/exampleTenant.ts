@@ -6,9 +6,9 @@ import type { ServerRegistration } from '../client/types.js';
 import { packageRoot } from '../packageRoot.js';
 import { bundleDigest } from '../policy/bundle.js';
 import { readBundle } from '../policy/readBundle.js';
+import { EXAMPLE_TENANT } from './exampleServers.js';
 import type { Stack } from './stack.js';
 
-export const EXAMPLE_TENANT = 'demo';
 const TTL_SECONDS = 3_600;
 
 const tokenOf = (stack: Stack, subject: string, roles: readonly string[], key: DpopKey | null): string =>

@@ -2,12 +2,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { explain } from '../cli/explain.js';
-import { devConfig, environment } from '../config.js';
+import { type DevConfig, devConfig, environment } from '../config.js';
 import { everythingRegistration, inventoryRegistration, startInventory } from './exampleServers.js';
 import { publishExamples } from './exampleTenant.js';
 import { freePort } from './freePort.js';
-import { type StackPorts, startStack } from './stack.js';
-import { openStateFolder } from './stateFolder.js';
+import { type StackPorts, startStack, unlessAborted } from './stack.js';
+import { openStateFolder, type StateFolder } from './stateFolder.js';
 
 const PORTS: StackPorts = { postgres: 5433, temporal: 7233, temporalUi: 8233, issuer: 8081 };
 const INVENTORY_PORT = 8090;
@@ -43,72 +43,78 @@ export const upText = ({ apiUrl, temporal, tokenUrl, inventory, state }: Address
     'Ctrl-C stops everything.',
   ].join('\n');
 
-/** @returns the exit code once everything is stopped again */
+/** @returns the exit code once everything is stopped again; where the start did not come to its end, the process ends here */
 export const runStart = async (): Promise<number> => {
   const config = devConfig(environment());
   const out = (line: string): void => void process.stdout.write(`${line}\n`);
-  const folder = await openStateFolder(join(config.stateDir, 'start'));
-  let stop = (): Promise<void> => folder.release();
-  const ended = new Promise<void>((end) => {
-    let asked = false;
-    const onSignal = (): void => {
-      if (asked) process.exit(130);
-      asked = true;
-      out('\nStopping.');
-      end();
-    };
-    process.on('SIGINT', onSignal);
-    process.on('SIGTERM', onSignal);
-  });
-
-  const serve = async (): Promise<void> => {
-    const stack = await startStack({
-      config,
-      stateDir: folder.dir,
-      binDir: resolve(config.stateDir, 'bin'),
-      ports: PORTS,
-      persistent: true,
-      log: out,
-      programLog: (program, line) => out(`[${program}] ${line}`),
-    });
-    stop = async () => {
-      await stack.stop();
-      await folder.release();
-    };
-    await Promise.all([stack.startApi(), ...WORKERS.map((name) => stack.startWorker(name))]);
-    const inventoryState = join(folder.dir, 'inventory-mcp');
-    await mkdir(inventoryState, { recursive: true });
-    const inventory = await startInventory({ state: inventoryState, port: await freePort(INVENTORY_PORT) });
-    const stopStack = stop;
-    stop = async () => {
-      await inventory.stop();
-      await stopStack();
-    };
-    await publishExamples(stack, [
-      inventoryRegistration('inventory', 'inventory', inventory.url, REFRESH_SECONDS),
-      everythingRegistration(REFRESH_SECONDS),
-    ]);
-    out(
-      upText({
-        apiUrl: stack.apiUrl,
-        temporal: stack.temporal,
-        tokenUrl: stack.issuer.tokenUrl,
-        inventory,
-        state: folder.dir,
-      }),
-    );
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const asked = new Promise<void>((ask) => signal.addEventListener('abort', () => ask()));
+  const onSignal = (): void => {
+    if (signal.aborted) process.exit(130);
+    out('\nStopping.');
+    stopping.abort();
   };
-  const serving = serve();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal);
+
+  const folder = await openStateFolder(join(config.stateDir, 'start'));
+  const undo: (() => Promise<void>)[] = [() => folder.release()];
+  let isUp = false;
+  // Programs whose start was given up complain of one another; that is no news.
+  const say = (line: string): void => {
+    if (isUp || !signal.aborted) out(line);
+  };
   try {
-    await Promise.race([serving, ended]);
-    await ended;
+    const addresses = await bringUp({ config, folder, undo, signal, say });
+    isUp = true;
+    out(upText(addresses));
+    await asked;
     return 0;
   } catch (error) {
+    if (signal.aborted) return 0;
     process.stderr.write(`${explain(error)}\n`);
     return 1;
   } finally {
-    // A signal during the start lets it come to its end first, so that everything it started is known.
-    await serving.catch(() => {});
-    await stop();
+    for (let end = undo.pop(); end !== undefined; end = undo.pop()) await end();
+    // What was still coming up is known to its watchdog only, which ends it with this process.
+    if (!isUp) process.exit(signal.aborted ? 0 : 1);
   }
+};
+
+interface Start {
+  readonly config: DevConfig;
+  readonly folder: StateFolder;
+  /** Gets what stops each part that is up. */
+  readonly undo: (() => Promise<void>)[];
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+/** Each step is given up as soon as the signal is aborted. */
+const bringUp = async ({ config, folder, undo, signal, say }: Start): Promise<Addresses> => {
+  const stack = await startStack({
+    config,
+    stateDir: folder.dir,
+    binDir: resolve(config.stateDir, 'bin'),
+    ports: PORTS,
+    persistent: true,
+    log: say,
+    signal,
+    programLog: (program, line) => say(`[${program}] ${line}`),
+  });
+  undo.push(() => stack.stop());
+  const programs = [stack.startApi(), ...WORKERS.map((name) => stack.startWorker(name))];
+  await unlessAborted(Promise.all(programs), signal);
+  const inventoryState = join(folder.dir, 'inventory-mcp');
+  await mkdir(inventoryState, { recursive: true });
+  const starting = startInventory({ state: inventoryState, port: await freePort(INVENTORY_PORT) });
+  const inventory = await unlessAborted(starting, signal);
+  undo.push(() => inventory.stop());
+  const registrations = [
+    inventoryRegistration('inventory', 'inventory', inventory.url, REFRESH_SECONDS),
+    everythingRegistration(REFRESH_SECONDS),
+  ];
+  await unlessAborted(publishExamples(stack, registrations), signal);
+  const { apiUrl, temporal, issuer } = stack;
+  return { apiUrl, temporal, tokenUrl: issuer.tokenUrl, inventory, state: folder.dir };
 };

@@ -5,11 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import type { DevConfig } from '../config.js';
 import { packageRoot } from '../packageRoot.js';
-import { migrate } from '../store/postgres/migrate.js';
+import { connectError, migrate } from '../store/postgres/migrate.js';
+import { connectTemporal } from '../temporal/connect.js';
 import { searchAttributeTypes } from '../temporal/searchAttributes.js';
 import { startPostgres } from './embeddedPostgres.js';
+import { EXAMPLE_TENANT } from './exampleServers.js';
 import { freePort } from './freePort.js';
 import { type DevIssuer, startDevIssuer } from './issuer.js';
 import { type ReadyProcess, startReadyProcess } from './readyProcess.js';
@@ -37,6 +40,8 @@ export interface StackOptions {
   /** Whether Temporal keeps its workflows in the state folder. */
   readonly persistent: boolean;
   readonly log: (line: string) => void;
+  /** Aborted, the start rejects at once: what is up is stopped, what is still coming up ends with this process. */
+  readonly signal?: AbortSignal;
   /** Lines of the programs that are run; by default none. */
   readonly programLog?: (program: string, line: string) => void;
 }
@@ -46,8 +51,8 @@ export interface Stack {
   readonly temporal: { readonly address: string; readonly uiUrl: string | null; readonly namespace: string };
   readonly apiUrl: string;
   readonly issuer: DevIssuer;
-  /** The environment of a program of this stack, secrets included. */
-  readonly programEnv: Readonly<Record<string, string>>;
+  /** The environment of each program of this stack, secrets included: what it needs itself, and no more. */
+  readonly programEnv: Readonly<Record<'api' | 'worker', Readonly<Record<string, string>>>>;
   startApi(): Promise<ReadyProcess>;
   startWorker(name: string): Promise<ReadyProcess>;
   stop(): Promise<void>;
@@ -65,25 +70,50 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     for (let part = started.pop(); part !== undefined; part = started.pop()) await part.stop();
   };
   try {
-    return await bringUp(options, started, stop);
+    return await unlessAborted(bringUp(options, started, stop), options.signal);
   } catch (error) {
     await stop();
     throw error;
   }
 };
 
+/** Settles as the work does, or rejects as soon as the signal is aborted; the work itself goes on unseen. */
+export const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  if (signal === undefined) return work;
+  let onAbort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+};
+
 const bringUp = async (
-  { config, stateDir, binDir, ports, persistent, log, programLog }: StackOptions,
+  { config, stateDir, binDir, ports, persistent, log, signal, programLog }: StackOptions,
   started: Stoppable[],
   stop: () => Promise<void>,
 ): Promise<Stack> => {
-  const [databaseUrl, temporal] = await Promise.all([
+  await reachGiven(config);
+  signal?.throwIfAborted();
+  const servers = [
     bringPostgres(config, stateDir, ports, started, log),
-    bringTemporal(config, { stateDir, binDir, ports, persistent }, started, log),
-  ]);
+    bringTemporal(config, { stateDir, binDir, ports, persistent, signal }, started, log),
+  ] as const;
+  const [databaseUrl, temporal] = await Promise.all(servers).catch(async (error: unknown) => {
+    // The other one may be coming up still, and would be left running.
+    await Promise.allSettled(servers);
+    throw error;
+  });
+  signal?.throwIfAborted();
   const roles = await rolePasswords(stateDir);
   log('Bringing the schema up to date.');
   await migrate({ adminUrl: databaseUrl, dir: join(packageRoot(), 'migrations'), passwords: roles });
+  signal?.throwIfAborted();
 
   const issuer = await startDevIssuer({
     keyFile: join(stateDir, 'issuer-keys.json'),
@@ -94,20 +124,18 @@ const bringUp = async (
 
   const apiPort = await freePort(ports === null ? undefined : config.listen.port);
   const apiUrl = `http://127.0.0.1:${apiPort}`;
-  const programEnv = {
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    ...programVariables(config, { databaseUrl, roles, temporal, issuer, apiUrl, apiPort, stateDir }),
-  };
+  const addresses = { databaseUrl, roles, temporal, issuer, apiUrl, apiPort, stateDir };
+  const programEnv = { api: apiVariables(config, addresses), worker: workerVariables(config, addresses) };
   const program = async (
     name: string,
-    command: string,
+    command: 'api' | 'worker',
     extra: Record<string, string> = {},
   ): Promise<ReadyProcess> => {
     const running = await startReadyProcess({
       name,
       command: process.execPath,
       args: [join(packageRoot(), 'dist', 'src', 'bin', 'genlock.js'), command],
-      env: { ...programEnv, ...extra },
+      env: { ...programEnv[command], ...extra },
       ...(programLog === undefined ? {} : { onLine: (line: string) => programLog(name, line) }),
     });
     started.push(running);
@@ -123,6 +151,28 @@ const bringUp = async (
     startWorker: (name) => program(name, 'worker', { GENLOCK_WORKER_NAME: name }),
     stop,
   };
+};
+
+const REACH_LIMIT_MS = 5_000;
+
+/**
+ * Servers that somebody named are tried before anything is fetched or started: a wrong address is told at once.
+ * @throws CatalogError CONFIG_INVALID/DATABASE_UNREACHABLE, DATABASE_AUTH, TEMPORAL_UNREACHABLE
+ */
+const reachGiven = async ({ databaseUrl, temporalAddress, namespace }: DevConfig): Promise<void> => {
+  if (databaseUrl !== undefined) {
+    const url = databaseUrl.reveal();
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: REACH_LIMIT_MS });
+    client.on('error', () => {});
+    await client.connect().catch((error: unknown) => {
+      throw connectError(error, url);
+    });
+    await client.end();
+  }
+  if (temporalAddress !== undefined) {
+    const client = await connectTemporal({ address: temporalAddress, namespace });
+    await client.connection.close();
+  }
 };
 
 const bringPostgres = async (
@@ -146,12 +196,15 @@ const bringPostgres = async (
 
 const bringTemporal = async (
   config: DevConfig,
-  at: Pick<StackOptions, 'stateDir' | 'binDir' | 'ports' | 'persistent'>,
+  at: Pick<StackOptions, 'stateDir' | 'binDir' | 'ports' | 'persistent'> & {
+    readonly signal: AbortSignal | undefined;
+  },
   started: Stoppable[],
   log: (line: string) => void,
 ): Promise<{ readonly address: string; readonly uiUrl: string | null }> => {
   if (config.temporalAddress !== undefined) return { address: config.temporalAddress, uiUrl: null };
   const binary = await findTemporal({ binDir: at.binDir, log });
+  at.signal?.throwIfAborted();
   const server = await startTemporal({
     stateDir: at.stateDir,
     binary: binary.path,
@@ -200,23 +253,35 @@ interface Addresses {
   readonly stateDir: string;
 }
 
-const programVariables = (config: DevConfig, at: Addresses): Record<string, string> => ({
-  GENLOCK_API_DATABASE_URL: asRole(at.databaseUrl, 'genlock_api', at.roles),
-  GENLOCK_OPERATOR_DATABASE_URL: asRole(at.databaseUrl, 'genlock_operator', at.roles),
-  GENLOCK_WORKER_DATABASE_URL: asRole(at.databaseUrl, 'genlock_worker', at.roles),
+const commonVariables = (config: DevConfig, at: Addresses): Record<string, string> => ({
+  PATH: '/usr/local/bin:/usr/bin:/bin',
   TEMPORAL_ADDRESS: at.temporal.address,
   TEMPORAL_NAMESPACE: config.namespace,
-  ...(at.temporal.uiUrl === null ? {} : { TEMPORAL_UI_URL: at.temporal.uiUrl }),
   GENLOCK_TASK_QUEUE: config.taskQueue,
   GENLOCK_KEYS_FILE: join(at.stateDir, 'signing-keys.json'),
+  GENLOCK_PUBLIC_URL: at.apiUrl,
+  GENLOCK_POOL_SIZE: String(config.poolSize),
+  GENLOCK_LOG_LEVEL: config.logLevel,
+});
+
+const apiVariables = (config: DevConfig, at: Addresses): Record<string, string> => ({
+  ...commonVariables(config, at),
+  GENLOCK_API_DATABASE_URL: asRole(at.databaseUrl, 'genlock_api', at.roles),
+  GENLOCK_OPERATOR_DATABASE_URL: asRole(at.databaseUrl, 'genlock_operator', at.roles),
+  ...(at.temporal.uiUrl === null ? {} : { TEMPORAL_UI_URL: at.temporal.uiUrl }),
   GENLOCK_ISSUER_URL: at.issuer.issuer,
   GENLOCK_ISSUER_JWKS_URL: at.issuer.jwksUrl,
   GENLOCK_TOKEN_AUDIENCE: TOKEN_AUDIENCE,
-  GENLOCK_PUBLIC_URL: at.apiUrl,
   GENLOCK_API_HOST: '127.0.0.1',
   GENLOCK_API_PORT: String(at.apiPort),
   GENLOCK_LEASE_TTL_MS: String(config.leaseTtl),
   GENLOCK_REQUIRE_BOUND_TOKENS: String(config.requireBoundTokens),
-  GENLOCK_POOL_SIZE: String(config.poolSize),
-  GENLOCK_LOG_LEVEL: config.logLevel,
+});
+
+/** A stdio server runs with the worker's rights: what is not here, it cannot read from its environment. */
+const workerVariables = (config: DevConfig, at: Addresses): Record<string, string> => ({
+  ...commonVariables(config, at),
+  GENLOCK_WORKER_DATABASE_URL: asRole(at.databaseUrl, 'genlock_worker', at.roles),
+  GENLOCK_CREDENTIALS_DIR: join(at.stateDir, 'credentials'),
+  GENLOCK_STDIO_TENANTS: EXAMPLE_TENANT,
 });

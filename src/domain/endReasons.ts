@@ -58,6 +58,11 @@ export const END_REASONS = {
     meaning: 'The credential reference of this audience does not resolve in the worker.',
     next: 'Set the variable or file that the reference names for the worker, then scan again.',
   },
+  STDIO_REFUSED: {
+    state: 'INCOMPLETE',
+    meaning: 'The worker starts no stdio servers for this tenant, so nothing was started.',
+    next: "Serve it over HTTP; or have the administrator name the tenant in the worker's GENLOCK_STDIO_TENANTS.",
+  },
   NOT_MCP: {
     state: 'INCOMPLETE',
     meaning: 'What answers at the endpoint does not speak MCP.',

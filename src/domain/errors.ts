@@ -219,6 +219,7 @@ export const CODES = {
       TOO_LARGE: 'The body is larger than this operation accepts.',
       INVALID_BUNDLE: 'The policy bundle has an error.',
       CREDENTIAL_VALUE: 'A credential is given by reference (env:NAME or file:PATH), never by value.',
+      CREDENTIAL_SPACE: 'A reference names only what the administrator made for this very tenant.',
     },
   },
   CONFLICT: {

@@ -14,6 +14,8 @@ export interface StrictLimits {
   /** Deepest nesting of arrays and objects. */
   readonly maxDepth: number;
   readonly maxBytes?: number;
+  /** Most values of any kind in the document, arrays and objects among them; no bound where absent. */
+  readonly maxValues?: number;
 }
 
 export interface StrictWishes {
@@ -47,9 +49,10 @@ export const readStrict = (
   const decoded = decodeUtf8(bytes);
   if ('badByte' in decoded) throw new StrictJsonError('INVALID_UTF8', '', decoded.badByte);
   const { text } = decoded;
-  // The scan goes first: it bounds depth before anything is built.
+  // The scan goes first: it bounds depth and number of values before anything is built.
   const scan = scanStrict(text, {
     maxDepth: limits.maxDepth,
+    maxValues: limits.maxValues ?? Number.POSITIVE_INFINITY,
     elementsOf: wishes.elementsOf,
     spanOf: wishes.spanOf ?? [],
   });

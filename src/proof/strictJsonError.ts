@@ -9,6 +9,7 @@ export type StrictJsonReason =
   | 'NUMBER_RANGE'
   | 'TOO_DEEP'
   | 'TOO_LARGE'
+  | 'TOO_MANY_VALUES'
   | 'TOO_MANY_INEXACT';
 
 /** Carries a place and never the text at it: that may be a secret or a control sequence. */

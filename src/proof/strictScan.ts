@@ -24,6 +24,8 @@ export interface InexactNumber {
 export interface ScanWishes {
   /** Deepest nesting of arrays and objects; a lone value has depth 0. */
   readonly maxDepth: number;
+  /** Most values of any kind. A value costs far more memory and time than the bytes that spell it. */
+  readonly maxValues: number;
   readonly elementsOf: string | undefined;
   readonly spanOf: readonly string[];
 }
@@ -37,6 +39,8 @@ export interface ScanResult {
 /** More than any honest page holds; each keeps a pointer, so their number is bounded. */
 const MAX_INEXACT = 10_000;
 const MAX_SHOWN = 100;
+/** Of a pointer: 128 levels of long names, 10,000 times, would be a hundred times the page. */
+const MAX_POINTER = 1_000;
 
 /** One open array or object. Re-used for the next one at the same depth. */
 interface Level {
@@ -61,6 +65,10 @@ const newLevel = (): Level => ({
 
 const shorten = (token: string): string =>
   token.length > MAX_SHOWN ? `${token.slice(0, MAX_SHOWN)}…` : token;
+const shownPointer = (path: readonly (string | number)[]): string => {
+  const pointer = formatPointer(path.map((token) => shorten(String(token))));
+  return pointer.length > MAX_POINTER ? `${pointer.slice(0, MAX_POINTER)}…` : pointer;
+};
 
 /**
  * V7: refuses what two JSON readers could read in two ways.
@@ -75,11 +83,12 @@ export const scanStrict = (text: string, wishes: ScanWishes): ScanResult => {
   if (wishes.elementsOf !== undefined) watched.add(wishes.elementsOf);
   const watchDepth = Math.max(-1, ...[...watched].map((pointer) => parsePointer(pointer).length));
   let depth = 0;
+  let values = 0;
 
   const path = (): (string | number)[] =>
     levels.slice(0, depth).map((level) => (level.isArray ? level.index : level.key));
   const refuse = (reason: StrictJsonReason, offset: number): StrictJsonError =>
-    new StrictJsonError(reason, formatPointer(path().map((token) => shorten(String(token)))), offset);
+    new StrictJsonError(reason, shownPointer(path()), offset);
   const refuseToken: Refuse = refuse;
 
   /** The watched pointer that the value about to begin has, if any. */
@@ -125,8 +134,7 @@ export const scanStrict = (text: string, wishes: ScanWishes): ScanResult => {
     if (verdict === 'range') throw refuse('NUMBER_RANGE', from);
     if (verdict === 'inexact') {
       if (inexactNumbers.length >= MAX_INEXACT) throw refuse('TOO_MANY_INEXACT', from);
-      const pointer = formatPointer(path().map((token) => shorten(String(token))));
-      inexactNumbers.push({ pointer, text: shorten(literal) });
+      inexactNumbers.push({ pointer: shownPointer(path()), text: shorten(literal) });
     }
     return end;
   };
@@ -143,6 +151,7 @@ export const scanStrict = (text: string, wishes: ScanWishes): ScanResult => {
   let at = skipSpace(text, 0);
   for (;;) {
     // A value begins at `at`.
+    if (++values > wishes.maxValues) throw refuse('TOO_MANY_VALUES', at);
     const name = watchedName();
     const c = text[at];
     if (c === '{' || c === '[') {

@@ -104,6 +104,8 @@ export interface FetchedPage {
 export interface SourceConnection {
   /** Evidence as of the last answer. */
   readonly evidence: ConnectionEvidence;
+  /** What may stand in no evidence: the target's secrets, and the id of the session. In memory only. */
+  secrets(): readonly string[];
   /**
    * Fetches one page. One call at a time.
    * @param cursor undefined asks for the first page

@@ -2,8 +2,11 @@
  * Cuts a server-sent event stream into the raw messages it carries, on bytes: a decoder in between would
  * already have replaced what is no UTF-8, and the strict reader must see what was sent.
  */
+import { ByteGatherer } from './byteGatherer.js';
+
 const LF = 0x0a;
 const CR = 0x0d;
+const NEWLINE = Uint8Array.of(LF);
 
 /** The value of a line if it is that field, without the one leading space that the format allows. */
 const fieldValue = (line: Uint8Array, field: 'data' | 'event'): Uint8Array | null => {
@@ -20,9 +23,10 @@ const fieldValue = (line: Uint8Array, field: 'data' | 'event'): Uint8Array | nul
 /** HTML standard, 9.2.6: lines end with LF, CR LF or CR; a blank line ends an event. */
 export class SseMessages {
   readonly #onMessage: (raw: Uint8Array) => void;
-  /** Pieces of an unfinished line, joined once per line: a long line in small chunks costs no quadratic time. */
-  readonly #pending: Uint8Array[] = [];
-  #data: Uint8Array[] = [];
+  /** An unfinished line. */
+  readonly #pending = new ByteGatherer();
+  /** The `data:` lines of the event so far, joined; null before the first. */
+  #data: ByteGatherer | null = null;
   #event = '';
   #afterCr = false;
   #first = true;
@@ -47,14 +51,13 @@ export class SseMessages {
         this.#afterCr = false;
       }
     }
-    if (start < chunk.length) this.#pending.push(chunk.slice(start));
+    if (start < chunk.length) this.#pending.append(chunk.subarray(start));
   }
 
   #join(tail: Uint8Array): Uint8Array {
     if (this.#pending.length === 0) return tail;
-    const line = Buffer.concat([...this.#pending, tail]);
-    this.#pending.length = 0;
-    return line;
+    this.#pending.append(tail);
+    return this.#pending.take();
   }
 
   #line(raw: Uint8Array): void {
@@ -67,7 +70,9 @@ export class SseMessages {
     }
     const data = fieldValue(line, 'data');
     if (data !== null) {
-      this.#data.push(data.slice());
+      if (this.#data === null) this.#data = new ByteGatherer();
+      else this.#data.append(NEWLINE);
+      this.#data.append(data);
       return;
     }
     const event = fieldValue(line, 'event');
@@ -75,13 +80,11 @@ export class SseMessages {
   }
 
   #dispatch(): void {
-    const parts = this.#data;
+    const raw = this.#data?.take();
     const named = this.#event;
-    this.#data = [];
+    this.#data = null;
     this.#event = '';
-    if (parts.length === 0 || (named !== '' && named !== 'message')) return;
-    const joined = parts.flatMap((part, index) => (index === 0 ? [part] : [Uint8Array.of(LF), part]));
-    const raw = joined.length === 1 ? joined[0] : Buffer.concat(joined);
-    if (raw !== undefined && raw.length > 0) this.#onMessage(raw);
+    if (raw === undefined || (named !== '' && named !== 'message')) return;
+    if (raw.length > 0) this.#onMessage(raw);
   }
 }

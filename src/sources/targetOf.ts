@@ -3,47 +3,54 @@
  * stored, logged or written into a history is the reference.
  */
 
-import { type Digest, type EpochMs, epochMs } from '../domain/ids.js';
+import { credentialPlace, credentialRule, isReference } from '../domain/credentialSpace.js';
+import { type Digest, type EpochMs, epochMs, type TenantId } from '../domain/ids.js';
 import { Secret } from '../domain/secret.js';
 import type { CredentialRef, RegisteredServer } from '../domain/server.js';
 import { SourceFault } from '../domain/sourceFault.js';
+import { type CredentialText, readCredentialFile } from './credentialFile.js';
 import type { SourceCredential, SourceTarget } from './source.js';
 
-export interface ReferenceReader {
+/** What the administrator gave to this worker. */
+export interface TargetSettings {
   /** The value of an environment variable of this process. */
   env(name: string): string | undefined;
-  /** The text of a file on this machine. */
-  file(path: string): Promise<string>;
+  /** Holds a folder of credentials for each tenant; undefined where no file may be read. */
+  readonly credentialsDir: string | undefined;
+  /** Whose stdio servers are started. Each of them runs with this worker's rights, which reach every tenant. */
+  readonly stdioTenants: ReadonlySet<TenantId>;
   /** Digest of a secret under a key of this installation. */
   fingerprint(secret: string): Digest;
 }
 
-const ENV = /^env:([A-Za-z_][A-Za-z0-9_]*)$/;
-const FILE = /^file:(.+)$/;
-
-/** Whether a text has the form of a reference, as opposed to a value. */
-export const isReference = (text: string): boolean => ENV.test(text) || FILE.test(text);
-
-/** @throws SourceFault CREDENTIAL_UNRESOLVED, whose evidence names the reference and never a value */
-export const resolveReference = async (reference: string, reader: ReferenceReader): Promise<Secret> => {
-  const variable = ENV.exec(reference)?.[1];
-  const path = FILE.exec(reference)?.[1];
-  let value: string | undefined;
-  if (variable !== undefined) value = reader.env(variable);
-  else if (path !== undefined) value = await reader.file(path).catch(() => undefined);
-  const text = value?.trim();
-  if (text === undefined || text === '') throw new SourceFault('CREDENTIAL_UNRESOLVED', { reference });
+/** Looked at again here: what is stored may be older than the rule, or not have come by the API. */
+const resolveReference = async (
+  tenant: TenantId,
+  reference: string,
+  settings: TargetSettings,
+): Promise<Secret> => {
+  const refuse = (rule: string): SourceFault => new SourceFault('CREDENTIAL_UNRESOLVED', { reference, rule });
+  const place = credentialPlace(tenant, reference);
+  if (place === null) throw refuse(`outside of this tenant's space: ${credentialRule(tenant)}`);
+  const found: CredentialText =
+    place.kind === 'env'
+      ? { text: settings.env(place.variable) ?? '' }
+      : await readCredentialFile(settings.credentialsDir, tenant, place.path);
+  if ('rule' in found) throw refuse(found.rule);
+  const text = found.text.trim();
+  if (text === '') throw refuse(place.kind === 'env' ? 'the variable is not set' : 'the file is empty');
   return new Secret(text);
 };
 
 const resolveCredential = async (
+  tenant: TenantId,
   credential: CredentialRef,
-  reader: ReferenceReader,
+  settings: TargetSettings,
 ): Promise<SourceCredential> => {
   if (credential.kind === 'none') return { kind: 'none' };
-  const token = await resolveReference(credential.reference, reader);
+  const token = await resolveReference(tenant, credential.reference, settings);
   const text = token.reveal();
-  return { kind: 'bearer', token, fingerprint: reader.fingerprint(text), expires: statedExpiry(text) };
+  return { kind: 'bearer', token, fingerprint: settings.fingerprint(text), expires: statedExpiry(text) };
 };
 
 /** `exp` of a token that is a JWT, read and not verified: it can only shorten what rests on it. */
@@ -59,14 +66,24 @@ const statedExpiry = (token: string): EpochMs | null => {
   }
 };
 
-/** @throws SourceFault CREDENTIAL_UNRESOLVED */
+/**
+ * @throws SourceFault STDIO_REFUSED, before anything is looked up or started, where this worker starts no servers of
+ *   the tenant; CREDENTIAL_UNRESOLVED, whose evidence names the reference and a rule and never a value
+ */
 export const targetOf = async (
+  tenant: TenantId,
   server: RegisteredServer,
   credential: CredentialRef,
-  reader: ReferenceReader,
+  settings: TargetSettings,
 ): Promise<SourceTarget> => {
+  const { source } = server;
+  if (source.kind === 'mcp-stdio' && !settings.stdioTenants.has(tenant))
+    throw new SourceFault('STDIO_REFUSED', {
+      tenant,
+      rule: 'GENLOCK_STDIO_TENANTS does not name the tenant',
+    });
   const { tlsCaPem, spkiPins, allowPrivateAddresses, revisionPointer, tokenPointer } = server.trust;
-  const sourceCredential = await resolveCredential(credential, reader);
+  const sourceCredential = await resolveCredential(tenant, credential, settings);
   const common = {
     credential: sourceCredential,
     trust: {
@@ -77,11 +94,10 @@ export const targetOf = async (
     revision: { revisionPointer, tokenPointer },
     limits: { pageBytes: server.limits.pageBytes, pageTime: server.limits.pageTime },
   };
-  const { source } = server;
   if (source.kind === 'mcp-http') return { ...common, kind: 'mcp-http', url: source.url };
   const env: Record<string, string | Secret> = {};
   for (const [name, value] of Object.entries(source.env ?? {})) {
-    env[name] = isReference(value) ? await resolveReference(value, reader) : value;
+    env[name] = isReference(value) ? await resolveReference(tenant, value, settings) : value;
   }
   return {
     ...common,

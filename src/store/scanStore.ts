@@ -212,7 +212,12 @@ export interface ScanStore {
   saveClassification(
     tenant: TenantId,
     scan: string,
-    rows: readonly { readonly name: string; readonly toolId: ToolId; readonly effectClass: EffectClass }[],
+    rows: readonly {
+      readonly name: string;
+      readonly toolId: ToolId;
+      readonly effectClass: EffectClass;
+      readonly verdict: ToolVerdict;
+    }[],
   ): Promise<void>;
   reserveGeneration(tenant: TenantId, scan: string): Promise<number>;
   saveArtifact(

@@ -27,11 +27,14 @@ export interface RunningWorker {
   shutdown(): void;
 }
 
-/** Lines of the SDK by our own levels: its progress is of interest only to who looks for a fault. */
-const lineOf = (log: WorkerLog, level: LogLevel, message: string, fields: object): void => {
+/**
+ * Lines of the SDK by our own levels: its progress is of interest only to who looks for a fault. What it says below
+ * INFO is dropped at any level of ours: whole tasks, with the tokens that complete them and the inputs of workflows.
+ */
+export const logSdkLine = (log: WorkerLog, level: LogLevel, message: string, fields: object): void => {
   if (level === 'ERROR') log.error(fields, message);
   else if (level === 'WARN') log.warn(fields, message);
-  else log.debug(fields, message);
+  else if (level === 'INFO') log.debug(fields, message);
 };
 
 /** Once a process. The SDK would take SIGINT and SIGTERM for itself; the program stops its parts in order. */
@@ -39,11 +42,11 @@ const installRuntime = (log: WorkerLog): void => {
   const at =
     (level: LogLevel) =>
     (message: string, fields: object = {}): void =>
-      lineOf(log, level, message, fields);
+      logSdkLine(log, level, message, fields);
   Runtime.install({
     shutdownSignals: [],
     logger: {
-      log: (level, message, fields = {}) => lineOf(log, level, message, fields),
+      log: (level, message, fields = {}) => logSdkLine(log, level, message, fields),
       trace: at('TRACE'),
       debug: at('DEBUG'),
       info: at('INFO'),

@@ -11,6 +11,7 @@ import {
   parseNamespace,
   parseServerName,
   type ServerName,
+  type TenantId,
 } from '../domain/ids.js';
 import type { JsonValue } from '../domain/json.js';
 import type { OperatorAct } from '../domain/receipt.js';
@@ -52,7 +53,7 @@ export interface RegistrationRequest {
   readonly name: string;
   readonly namespace: string;
   readonly source: SourceRequest;
-  /** Audience class → `none`, `env:NAME` or `file:PATH`. At least one. */
+  /** Audience class → `none`, `env:NAME` or `file:PATH`. From 1 to 20. */
   readonly audiences: Readonly<Record<string, string>>;
   readonly trust?:
     | Partially<{
@@ -88,7 +89,7 @@ export interface Registered {
 
 /**
  * Registering the same settings again changes nothing and leaves no receipt.
- * @throws CatalogError BAD_REQUEST/INVALID_NAME, CREDENTIAL_VALUE, INVALID_BODY
+ * @throws CatalogError BAD_REQUEST/INVALID_NAME, CREDENTIAL_VALUE, CREDENTIAL_SPACE, INVALID_BODY
  * @throws CatalogError CONFLICT/NAMESPACE_TAKEN, CONFLICT/SERVER_EXISTS, CONFLICT/CHANGED_MEANWHILE
  */
 export const registerServer = async (
@@ -97,7 +98,7 @@ export const registerServer = async (
   request: RegistrationRequest,
 ): Promise<Registered> => {
   const { tenant } = operator;
-  const registration = parseRegistration(request);
+  const registration = parseRegistration(tenant, request);
   const known = await deps.store.readServer(tenant, registration.name);
   if (known !== null) refuseLostAudience(known, registration);
   const unchanged = known !== null && sameSettings(known, registration);
@@ -142,8 +143,8 @@ const conflict = (
   }
 };
 
-const parseRegistration = (request: RegistrationRequest): ServerRegistration => {
-  refuseSecrets(request.source);
+const parseRegistration = (tenant: TenantId, request: RegistrationRequest): ServerRegistration => {
+  refuseSecrets(tenant, request.source);
   const trust = given(request.trust);
   refusePointer('trust.revisionPointer', trust.revisionPointer);
   refusePointer('trust.tokenPointer', trust.tokenPointer);
@@ -151,7 +152,7 @@ const parseRegistration = (request: RegistrationRequest): ServerRegistration => 
     name: parseServerName(request.name),
     namespace: parseNamespace(request.namespace),
     source: given(request.source) as SourceSpec,
-    audiences: parseAudiences(request.audiences),
+    audiences: parseAudiences(tenant, request.audiences),
     trust: {
       ...DEFAULT_TRUST,
       ...trust,
@@ -180,17 +181,13 @@ const refusePointer = (member: string, pointer: string | undefined): void => {
 };
 
 const parseAudiences = (
+  tenant: TenantId,
   audiences: Readonly<Record<string, string>>,
 ): Record<AudienceClass, CredentialRef> => {
-  const entries = Object.entries(audiences);
-  if (entries.length === 0)
-    throw new CatalogError('BAD_REQUEST', 'INVALID_BODY', {
-      errors: [{ member: 'audiences', rule: 'at least one' }],
-    });
   return Object.fromEntries(
-    entries.map(([name, credential]) => [
+    Object.entries(audiences).map(([name, credential]) => [
       parseAudienceClass(name),
-      parseCredential(credential, `audiences.${name}`),
+      parseCredential(tenant, credential, `audiences.${name}`),
     ]),
   );
 };

@@ -3,8 +3,16 @@
  * is issued under what was revoked.
  */
 import { CatalogError } from '../domain/errors.js';
-import { parseServerName, parseToolId, type ServerName } from '../domain/ids.js';
-import type { RevocationKind } from '../store/admissionStore.js';
+import {
+  type AudienceClass,
+  parseServerName,
+  parseToolId,
+  type ServerName,
+  type TenantId,
+  type ToolId,
+} from '../domain/ids.js';
+import type { RegisteredServer } from '../domain/server.js';
+import type { AdmissionStore, RevocationKind } from '../store/admissionStore.js';
 import type { OperatorStore, RevocationRecord } from '../store/operatorStore.js';
 import { type Operator, type OperatorReceiptDeps, operatorReceipt } from './operatorReceipt.js';
 
@@ -18,7 +26,17 @@ export interface RevocationRequest {
 }
 
 export interface RevokeDeps extends OperatorReceiptDeps {
-  readonly store: Pick<OperatorStore, 'revoke' | 'liftRevocation'>;
+  readonly store: Pick<OperatorStore, 'revoke' | 'liftRevocation' | 'readServer'>;
+  readonly active: Pick<AdmissionStore, 'tool' | 'toolId' | 'servers'>;
+}
+
+export interface Revoked extends RevocationRecord {
+  readonly receipt: string;
+  /**
+   * How many tools of the server's active catalogs it matches, each audience's catalog counted by itself; what it names
+   * may also come later. null for a subject, and where the count could not be read: in force it is all the same.
+   */
+  readonly matches: number | null;
 }
 
 /**
@@ -29,8 +47,14 @@ export const revoke = async (
   deps: RevokeDeps,
   operator: Operator,
   request: RevocationRequest,
-): Promise<RevocationRecord & { readonly receipt: string }> => {
+): Promise<Revoked> => {
+  const { tenant } = operator;
   const { server, target } = scopeOf(request);
+  const registered = server === null ? null : await deps.store.readServer(tenant, server);
+  if (server !== null && registered === null)
+    throw new CatalogError('NOT_FOUND', 'NO_SUCH_SERVER', { server });
+  if (registered !== null && request.kind === 'tool-id' && !target.startsWith(`${registered.namespace}.`))
+    throw misfit('target', `an id of this server's tools begins with ${registered.namespace}.`);
   const record: RevocationRecord = {
     id: deps.newId(),
     kind: request.kind,
@@ -40,9 +64,36 @@ export const revoke = async (
     by: operator.subject,
   };
   const receipt = operatorReceipt(deps, operator, { act: 'REVOKE', target: record.id, server, record });
-  const outcome = await deps.store.revoke(operator.tenant, record, receipt);
+  const outcome = await deps.store.revoke(tenant, record, receipt);
   if (outcome === 'noSuchServer') throw new CatalogError('NOT_FOUND', 'NO_SUCH_SERVER', { server });
-  return { ...record, receipt: receipt.id };
+  const matches =
+    registered === null
+      ? null
+      : await countMatches(deps.active, tenant, registered, record).catch(() => null);
+  return { ...record, receipt: receipt.id, matches };
+};
+
+/** Counted after it is in force: what the count takes does not keep a revocation waiting. */
+const countMatches = async (
+  active: RevokeDeps['active'],
+  tenant: TenantId,
+  { name, audiences }: RegisteredServer,
+  { kind, target }: RevocationRecord,
+): Promise<number> => {
+  const countIn = async (audience: AudienceClass): Promise<number> => {
+    switch (kind) {
+      case 'tool-id':
+        return (await active.tool(tenant, name, audience, target as ToolId)) === null ? 0 : 1;
+      case 'tool-name':
+        return (await active.toolId(tenant, name, audience, target)) === null ? 0 : 1;
+      default:
+        return (await active.servers(tenant, audience)).find(({ server }) => server === name)?.tools ?? 0;
+    }
+  };
+  let matches = 0;
+  // One at a time: who asks waits a little, and those who want to be admitted keep their connections.
+  for (const audience of Object.keys(audiences)) matches += await countIn(audience as AudienceClass);
+  return matches;
 };
 
 /**
@@ -50,7 +101,7 @@ export const revoke = async (
  * @throws CatalogError NOT_FOUND/NO_SUCH_REVOCATION, CONFLICT/ALREADY_LIFTED
  */
 export const liftRevocation = async (
-  deps: RevokeDeps,
+  deps: Omit<RevokeDeps, 'active'>,
   operator: Operator,
   id: string,
 ): Promise<{ readonly id: string; readonly receipt: string }> => {
@@ -83,8 +134,21 @@ const scopeOf = (
         server: parseServerName(required(server, 'server')),
         target: parseToolId(required(target, 'target')),
       };
-    case 'tool-name':
-      return { server: parseServerName(required(server, 'server')), target: required(target, 'target') };
+    case 'tool-name': {
+      const name = required(target, 'target');
+      if (isToolId(name))
+        throw misfit('target', 'a name as the server lists it; a tool id is revoked by tool-id');
+      return { server: parseServerName(required(server, 'server')), target: name };
+    }
+  }
+};
+
+const isToolId = (text: string): boolean => {
+  try {
+    parseToolId(text);
+    return true;
+  } catch {
+    return false;
   }
 };
 

@@ -25,25 +25,32 @@ import { type ScanEvent, step } from '../domain/transitions.js';
 import { type DiscoveryInput, HINT_SIGNAL, SEARCH_ATTRIBUTES } from './contract.js';
 import { describeCandidate, failureMessage } from './discoveryText.js';
 
+const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' } as const;
 const COMMON = {
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' },
+  retry: RETRY,
   // The SDK's own default gives an activity up as soon as it asks it to stop: a promotion could still commit after that.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 } as const;
 
+/**
+ * For what works on a source's own bytes: many workers may be lost, but a list that ends every worker that takes it up
+ * comes to an end itself. Steps that only move what is already judged wait for as long as the store is away.
+ */
+const UNTRUSTED = { ...COMMON, retry: { ...RETRY, maximumAttempts: 20 } } as const;
+
 // A scan may take as long as its own limits say; a dead worker shows by its missing heartbeat within seconds.
 const { scanPages } = proxyActivities<DiscoveryActivities>({
-  ...COMMON,
+  ...UNTRUSTED,
   startToCloseTimeout: '1 hour',
   heartbeatTimeout: '3s',
 });
 const { verifyTail } = proxyActivities<DiscoveryActivities>({
-  ...COMMON,
+  ...UNTRUSTED,
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '3s',
 });
 const { checkContract, seal } = proxyActivities<DiscoveryActivities>({
-  ...COMMON,
+  ...UNTRUSTED,
   startToCloseTimeout: '10 minutes',
   // Sealing 10,000 tools holds the event loop for a second or two, and with it the heartbeat.
   heartbeatTimeout: '10s',

@@ -1,5 +1,5 @@
 /** No configuration ends in a stack trace: each gets a code, the variable or address at fault, and a next step. */
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,6 +90,33 @@ describe('genlock api', () => {
     server.close();
     expect(said).toContain('CONFIG_INVALID/PORT_IN_USE');
     expect(said).toContain(String(port));
+  });
+});
+
+describe.each(['start', 'demo'])('genlock %s', (command) => {
+  const run = (overrides: Record<string, string>) => genlock([command], { env: overrides });
+
+  it.runIf(process.platform === 'linux')('names a state folder that cannot be made', async () => {
+    const { code, stderr } = await run({ GENLOCK_STATE_DIR: '/proc/x' }).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('CONFIG_INVALID/STATE_FOLDER');
+    expect(stderr).toContain('/proc/x');
+  });
+
+  it.each([
+    ['DATABASE_URL', `postgres://postgres:s3cret@${UNUSED}/postgres`, 'CONFIG_INVALID/DATABASE_UNREACHABLE'],
+    ['TEMPORAL_ADDRESS', UNUSED, 'CONFIG_INVALID/TEMPORAL_UNREACHABLE'],
+  ])('tries the %s that is given before it starts anything', async (variable, value, reason) => {
+    const started = run({ [variable]: value });
+    const { code, stdout, stderr } = await started.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain(reason);
+    expect(`${stdout}${stderr}`).not.toContain('s3cret');
+    expect(stdout).not.toContain('Bringing');
+    // Neither a data directory nor Temporal's own database was made.
+    const start = join(started.stateDir, 'start');
+    const made = existsSync(start) ? readdirSync(start) : [];
+    expect(made.filter((name) => !name.endsWith('.lock'))).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 /** `npm start`: a stack that stays up until Ctrl-C, and comes up again on what it left. */
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { genlock } from './genlockProcess.js';
@@ -22,6 +23,12 @@ afterEach(() => {
 const addressOf = (output: string, what: string): string =>
   new RegExp(`${what}\\s+(\\S+)`).exec(output)?.[1] ?? '';
 
+/** The variables that a running process was given, without their values. */
+const variablesOf = (pid: number): readonly string[] =>
+  readFileSync(`/proc/${pid}/environ`, 'utf8')
+    .split('\0')
+    .map((entry) => entry.slice(0, entry.indexOf('=')));
+
 describe('genlock start', () => {
   it('takes other ports where the default ones are taken, serves, and stops everything on Ctrl-C; twice in a row', async () => {
     for (const port of [8080, 8081, 8090, 5433, 7233, 8233]) await take(port);
@@ -40,6 +47,43 @@ describe('genlock start', () => {
       expect((await start.ended).code).toBe(0);
       await start.allGone(started);
     }
+  });
+
+  it.each([
+    ['Postgres and Temporal are coming up', /^$/],
+    ['the programs are coming up', /Bringing the schema up to date/],
+  ])('obeys Ctrl-C while %s: everything is stopped, and nothing says that it is up', async (_, until) => {
+    const start = genlock(['start']);
+    await start.said(until);
+    // Before it has a part to stop, it has not begun; from here on it handles the signal itself.
+    await expect.poll(() => start.descendants().length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0);
+    const started = start.descendants();
+    start.signal('SIGINT');
+    const { code, stdout, stderr } = await start.ended;
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('Stopping.');
+    expect(stdout).not.toContain('Genlock is up');
+    await start.allGone(started);
+  });
+
+  it.runIf(process.platform === 'linux')('gives each program its own variables and no others', async () => {
+    const start = genlock(['start']);
+    await start.said(/Genlock is up/);
+    const given = start.descendants().map(variablesOf);
+    const urls = new Set(
+      given.map((names) =>
+        names
+          .filter((name) => name.endsWith('DATABASE_URL') || name === 'GENLOCK_STDIO_TENANTS')
+          .sort()
+          .join(' '),
+      ),
+    );
+    start.signal('SIGINT');
+    expect((await start.ended).code).toBe(0);
+    expect([...urls].filter((names) => names !== '').sort()).toEqual([
+      'GENLOCK_API_DATABASE_URL GENLOCK_OPERATOR_DATABASE_URL',
+      'GENLOCK_STDIO_TENANTS GENLOCK_WORKER_DATABASE_URL',
+    ]);
   });
 
   it('refuses a second stack on the same state folder with a code, and leaves the first alone', async () => {

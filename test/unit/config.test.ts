@@ -71,6 +71,23 @@ describe('configuration', () => {
     expect(workerConfig({ ...WORKER, GENLOCK_WORKER_NAME: 'blue-1' }).workerName).toBe('blue-1');
   });
 
+  test('a worker starts stdio servers for nobody, and reads no files, unless it is told so', () => {
+    expect(workerConfig(WORKER)).toMatchObject({ credentialsDir: undefined, stdioTenants: new Set() });
+    const told = workerConfig({
+      ...WORKER,
+      GENLOCK_CREDENTIALS_DIR: '/run/credentials',
+      GENLOCK_STDIO_TENANTS: 'acme, acme-eu',
+    });
+    expect(told).toMatchObject({
+      credentialsDir: '/run/credentials',
+      stdioTenants: new Set(['acme', 'acme-eu']),
+    });
+    for (const wrong of ['*', 'acme,', 'acme;other', 'Acme'])
+      expect(variablesAtFault(() => workerConfig({ ...WORKER, GENLOCK_STDIO_TENANTS: wrong }))).toEqual([
+        'GENLOCK_STDIO_TENANTS',
+      ]);
+  });
+
   test('migrate takes the passwords of the login roles from their addresses, decoded', () => {
     const { passwords, adminUrl } = migrateConfig({
       DATABASE_URL: 'postgres://admin@db/genlock',

@@ -16,7 +16,7 @@ const create = route({
   tag: 'Revocations',
   summary: 'Revoke a tool, a server or a subject',
   description:
-    'A tool name and a tool id are revoked on one server and need `server`; a server is its own target; a subject is revoked in the whole tenant.',
+    'A tool name (as the server lists it) and a tool id (in the namespace of the server) are revoked on one server and need `server`; a server is its own target; a subject is revoked in the whole tenant.',
   access: 'operator',
   body: z
     .strictObject({
@@ -26,11 +26,22 @@ const create = route({
       reason: plainText(500),
     })
     .openapi('RevocationRequest'),
-  responses: { 201: { description: 'In force', schema: revocation.extend({ receipt: text }) } },
+  responses: {
+    201: {
+      description: 'In force',
+      schema: revocation.extend({
+        receipt: text,
+        matches: z.int().nullable().openapi({
+          description:
+            'Tools of the active catalogs of the server that it matches now, each audience counted by itself: 0 may be a misspelt target. null for a subject, and where they could not be counted.',
+        }),
+      }),
+    },
+  },
   handle: async ({ caller, body, requestId }, services) => {
     const operator = { tenant: caller.tenant, subject: caller.subject, requestId };
-    const record = await revoke({ ...services, store: services.operatorStore }, operator, body);
-    return json(201, record);
+    const deps = { ...services, store: services.operatorStore, active: services.admissionStore };
+    return json(201, await revoke(deps, operator, body));
   },
 });
 

@@ -1,10 +1,9 @@
 /** `genlock demo`: the main job, end to end, on a fresh stack of real servers. Everything it shows really happened. */
-import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { explain } from '../../cli/explain.js';
 import { devConfig, environment } from '../../config.js';
 import { type Stack, startStack } from '../stack.js';
-import { openStateFolder } from '../stateFolder.js';
+import { openFreshStateFolder } from '../stateFolder.js';
 import { createNarrator, type Narrator, renderTable, wantsColor } from './narrator.js';
 import { type DemoResult, isAsPromised, resultRows } from './result.js';
 import { runSteps } from './steps.js';
@@ -16,8 +15,7 @@ export const runDemo = async ({ json }: { readonly json: boolean }): Promise<num
   const out = json ? process.stderr : process.stdout;
   const narrator = createNarrator(out, wantsColor(environment()));
   const began = Date.now();
-  await mkdir(resolve(config.stateDir), { recursive: true });
-  const folder = await openStateFolder(await mkdtemp(join(resolve(config.stateDir), 'demo-')));
+  const folder = await openFreshStateFolder(config.stateDir, 'demo-');
   const undo: (() => Promise<void>)[] = [() => folder.remove()];
   const cleanUp = async (): Promise<void> => {
     narrator.close();

@@ -2,7 +2,7 @@
  * One request and what the wire brings in answer to it. The tap beneath the SDK settles it from raw bytes, so
  * that a page counts as it was sent, and a fault is seen even where the SDK would swallow it.
  */
-import type { SourceFault } from '../source.js';
+import { SourceFault } from '../source.js';
 
 const LINGER_MS = 1_000;
 
@@ -10,11 +10,30 @@ export interface Exchange {
   readonly method: string;
   /** Aborted when the exchange is over, so that a body which nobody waits for does not hold its socket. */
   readonly signal: AbortSignal;
+  /** Most bytes of everything that comes on account of the request. */
+  readonly bytes: number;
 }
 
+/**
+ * Most messages that come on account of one request. Notifications on the way to an answer are ordinary, a flood of
+ * them is not.
+ */
+export const MAX_MESSAGES = 1_000;
+/** Of a message that is no answer: a larger one is of no use to the SDK, which would read it once more. */
+const PASSED_ON_BYTES = 64 * 1024;
+
+/** A message that is no answer, as the SDK may see it. */
+export const passOn = (raw: Uint8Array): Uint8Array | null => (raw.length <= PASSED_ON_BYTES ? raw : null);
+
+export const tooManyMessages = (method: string): SourceFault =>
+  new SourceFault('NOT_MCP', { method, rule: `more than ${MAX_MESSAGES} messages in answer to one request` });
+
 export interface ExchangeListener {
-  /** A raw message that came on account of the request, before the SDK sees it. */
-  message(raw: Uint8Array, requestId: string | number): void;
+  /**
+   * A raw message that came on account of the request, before the SDK sees it.
+   * @returns what the SDK is to see of it; null for nothing
+   */
+  message(raw: Uint8Array, requestId: string | number): Uint8Array | null;
   fault(fault: SourceFault): void;
   /** The response has come to its end. The fault is what that means if no answer was among its messages. */
   ended(fault: SourceFault): void;
@@ -31,10 +50,10 @@ export class ExchangeTap {
   #running: Running | null = null;
 
   /** Opens an exchange for the next request of this method. */
-  open(method: string, listener: ExchangeListener): void {
+  open(method: string, bytes: number, listener: ExchangeListener): void {
     if (this.#running !== null) throw new TypeError('a connection carries one request at a time');
     const controller = new AbortController();
-    this.#running = { method, controller, signal: controller.signal, listener, requestId: null };
+    this.#running = { method, bytes, controller, signal: controller.signal, listener, requestId: null };
   }
 
   /**
@@ -59,11 +78,15 @@ export class ExchangeTap {
     return running;
   }
 
-  /** @param exchange the one that the message belongs to; null where the transport cannot tell (stdio) */
-  message(exchange: Exchange | null, raw: Uint8Array): void {
+  /**
+   * @param exchange the one that the message belongs to; null where the transport cannot tell (stdio)
+   * @returns what the SDK is to see of the message; null for nothing
+   */
+  message(exchange: Exchange | null, raw: Uint8Array): Uint8Array | null {
     const running = this.#running;
-    if (running === null || running.requestId === null) return;
-    if (exchange === null || exchange === running) running.listener.message(raw, running.requestId);
+    if (running === null || running.requestId === null) return passOn(raw);
+    if (exchange !== null && exchange !== running) return passOn(raw);
+    return running.listener.message(raw, running.requestId);
   }
 
   fault(exchange: Exchange | null, fault: SourceFault): void {

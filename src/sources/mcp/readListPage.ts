@@ -12,6 +12,7 @@ import {
   type JsonValue,
   member,
 } from '../../domain/json.js';
+import { holdsSecret } from '../../domain/secretText.js';
 import type { SourceRevision } from '../../domain/snapshot.js';
 import { resolvePointer } from '../../proof/jsonPointer.js';
 import { readStrict, StrictJsonError } from '../../proof/strictJson.js';
@@ -20,12 +21,17 @@ import { type ConnectionEvidence, type FetchedPage, type RevisionPointers, Sourc
 
 /** Deeper nesting than any schema of a tool needs, and far below what would exhaust a stack. */
 export const MAX_DEPTH = 128;
+/**
+ * JSON values of one page. Tools of ordinary servers take 26 bytes a value, so that 20,000 of them stay below; a page of
+ * `{}` and `[]` could otherwise be millions, which cost a hundred times their bytes and hold the process up for seconds.
+ */
+export const MAX_VALUES = 500_000;
 const MAX_TOKEN = 1_024;
 
 export type ListAnswer =
   | { readonly kind: 'page'; readonly page: FetchedPage }
-  /** A notification, a request of the server, or the answer to another request. */
-  | { readonly kind: 'other'; readonly what: string }
+  /** A notification, a request of the server, or the answer to another request; `what` is asked for only to show it. */
+  | { readonly kind: 'other'; readonly what: () => string }
   | { readonly kind: 'error'; readonly code: number; readonly message: string };
 
 export interface ListPageContext {
@@ -34,7 +40,7 @@ export interface ListPageContext {
   readonly pointers: RevisionPointers;
   readonly evidence: ConnectionEvidence;
   readonly now: EpochMs;
-  /** Blotted out of excerpts. */
+  /** Blotted out of excerpts; a page that repeats one is refused (S6). */
   readonly secrets: readonly string[];
 }
 
@@ -46,7 +52,7 @@ const malformed = (
 
 const strictFault = (error: StrictJsonError, raw: Uint8Array, secrets: readonly string[]): SourceFault => {
   const { pointer, offset } = error;
-  const start = excerpt(raw.subarray(0, 400), secrets, 80);
+  const start = excerpt(raw, secrets, { cap: 80 });
   return error.reason === 'DUPLICATE_KEY'
     ? new SourceFault('DUPLICATE_KEY', { pointer, offset, start })
     : malformed(pointer, error.reason, { offset, start });
@@ -54,7 +60,11 @@ const strictFault = (error: StrictJsonError, raw: Uint8Array, secrets: readonly 
 
 const parse = (raw: Uint8Array, secrets: readonly string[]) => {
   try {
-    return readStrict(raw, { maxDepth: MAX_DEPTH }, { elementsOf: '/result/tools', spanOf: ['/result'] });
+    return readStrict(
+      raw,
+      { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES },
+      { elementsOf: '/result/tools', spanOf: ['/result'] },
+    );
   } catch (error) {
     throw error instanceof StrictJsonError ? strictFault(error, raw, secrets) : error;
   }
@@ -92,10 +102,10 @@ const readCounter = (value: JsonValue, pointer: string): SourceRevision => {
   return { binding: 'SERVER_REVISION', value: { incarnation, counter } };
 };
 
-const describe = (message: JsonObject): string => {
+const describe = (message: JsonObject, secrets: readonly string[]): string => {
   const method = member(message, 'method');
-  if (isString(method)) return excerpt(method, [], 60);
-  return `an answer to request ${excerpt(JSON.stringify(member(message, 'id') ?? null), [], 40)}`;
+  if (isString(method)) return excerpt(method, secrets, { cap: 60 });
+  return `an answer to request ${excerpt(JSON.stringify(member(message, 'id') ?? null), secrets, { cap: 40 })}`;
 };
 
 /**
@@ -109,7 +119,7 @@ export const readListPage = (raw: Uint8Array, context: ListPageContext): ListAns
   if (member(message, 'method') !== undefined || member(message, 'id') !== context.requestId) {
     // An error without an id is how a server answers what it could not read.
     if (member(message, 'error') === undefined || (member(message, 'id') ?? null) !== null) {
-      return { kind: 'other', what: describe(message) };
+      return { kind: 'other', what: () => describe(message, context.secrets) };
     }
   }
   if (member(message, 'jsonrpc') !== '2.0') throw malformed('/jsonrpc', 'jsonrpc is "2.0"');
@@ -117,6 +127,7 @@ export const readListPage = (raw: Uint8Array, context: ListPageContext): ListAns
   if (error !== undefined) return readError(error, context.secrets);
 
   const result = member(message, 'result');
+  if (holdsSecret(result ?? null, context.secrets)) throw malformed('', 'SECRET_ECHOED');
   if (!isJsonObject(result)) throw malformed('/result', 'a list result is an object');
   const tools = member(result, 'tools');
   if (!isJsonArray(tools)) throw malformed('/result/tools', 'a list result has an array of tools');

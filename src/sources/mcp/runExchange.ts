@@ -12,6 +12,8 @@ export interface ExchangeRequest {
   readonly tap: ExchangeTap;
   readonly method: string;
   readonly pageTime: DurationMs;
+  /** Most bytes of everything that comes in answer. */
+  readonly bytes: number;
   readonly signal: AbortSignal;
   /** Why nothing can be asked any more, or null. */
   ended(): SourceFault | null;
@@ -21,8 +23,8 @@ export interface RunningExchange<T> {
   readonly settle: { resolve(value: T): void; reject(reason: unknown): void };
   /** Aborted where the exchange fails, so that the SDK gives its request up too. */
   readonly over: AbortSignal;
-  /** Remembers a message that is no answer. */
-  note(what: string): void;
+  /** Remembers a message that is no answer; only of the first few is it asked what they are. */
+  note(what: () => string): void;
 }
 
 type Listener = Omit<ExchangeListener, 'fault'>;
@@ -35,7 +37,7 @@ export const runExchange = async <T>(
   request: ExchangeRequest,
   start: (running: RunningExchange<T>) => Listener,
 ): Promise<T> => {
-  const { tap, method, pageTime, signal } = request;
+  const { tap, method, bytes, pageTime, signal } = request;
   signal.throwIfAborted();
   const ended = request.ended();
   if (ended !== null) throw ended;
@@ -66,15 +68,15 @@ export const runExchange = async <T>(
     }, pageTime);
     signal.addEventListener('abort', aborted, { once: true });
 
-    let listener: Listener = { message: () => undefined, ended: settle.reject };
+    let listener: Listener = { message: () => null, ended: settle.reject };
     // Opened before `start`, which sends.
-    tap.open(method, {
+    tap.open(method, bytes, {
       message: (raw, id) => listener.message(raw, id),
       ended: (fault) => listener.ended(fault),
       fault: settle.reject,
     });
-    const note = (what: string): void => {
-      if (others.length < NOTED_MESSAGES) others.push(what);
+    const note = (what: () => string): void => {
+      if (others.length < NOTED_MESSAGES) others.push(what());
     };
     listener = start({ settle, over: controller.signal, note });
   });

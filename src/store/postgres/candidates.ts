@@ -146,8 +146,8 @@ export const candidatePart = (pool: pg.Pool): CandidatePart => ({
     withTenant(pool, tenant, async (client) => {
       await query(
         client,
-        `update candidate_tool t set tool_id = c.id, effect_class = c.effect
-           from unnest($3::text[], $4::text[], $5::text[]) as c(name, id, effect)
+        `update candidate_tool t set tool_id = c.id, effect_class = c.effect, verdict = c.verdict
+           from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[]) as c(name, id, effect, verdict)
            where t.tenant = $1 and t.scan = $2 and t.name = c.name`,
         [
           tenant,
@@ -155,6 +155,7 @@ export const candidatePart = (pool: pg.Pool): CandidatePart => ({
           rows.map((row) => row.name),
           rows.map((row) => row.toolId),
           rows.map((row) => row.effectClass),
+          rows.map((row) => storable(row.verdict)),
         ],
       );
     }),

@@ -204,3 +204,13 @@ test('R1 a caller reads its own receipts, an operator those of the tenant', asyn
     '404 NOT_FOUND/NO_SUCH_RECEIPT',
   );
 });
+
+test('S4 R1 a caller whose subject is that of catalog or operator receipts reads none of them', async () => {
+  const all = await operator.client.receipts({ limit: 200 });
+  for (const kind of ['catalog', 'operator'] as const) {
+    const receipt = all.find((one) => one.kind === kind);
+    const namesake = await api.person(receipt?.subject ?? '', ['stock-manager']);
+    expect(await namesake.client.receipts()).toEqual([]);
+    expect(await refusal(namesake.client.receipt(receipt?.id ?? ''))).toBe('404 NOT_FOUND/NO_SUCH_RECEIPT');
+  }
+});

@@ -1,5 +1,6 @@
 /** The edge itself: what is no request, who is no caller, and what the program tells of itself. */
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../../src/api/openApi.js';
 import { CODES } from '../../../src/domain/errors.js';
@@ -56,6 +57,9 @@ describe('RFC 9457 problems', () => {
     ['GET', '/v1/receipts?limit=1&limit=2', 'BAD_REQUEST/INVALID_QUERY'],
     ['GET', '/v1/receipts?colour=red', 'BAD_REQUEST/INVALID_QUERY'],
     ['GET', '/v1/receipts?before=yesterday', 'BAD_REQUEST/INVALID_QUERY'],
+    ['GET', '/v1/receipts?before=0000-01-01T00:00:00Z', 'BAD_REQUEST/INVALID_QUERY'],
+    ['GET', '/v1/receipts?before=2026-01-01T00:00:00-16:00', 'BAD_REQUEST/INVALID_QUERY'],
+    ['GET', `/v1/receipts?before=2026-01-01T00:00:00.${'1'.repeat(200)}Z`, 'BAD_REQUEST/INVALID_QUERY'],
     ['GET', '/v1/catalogs/inventory?after=%00', 'BAD_REQUEST/INVALID_QUERY'],
     ['GET', '/V1/receipts', 'NOT_FOUND/NO_SUCH_ROUTE'],
     ['GET', '/v1/receipts/', 'NOT_FOUND/NO_SUCH_ROUTE'],
@@ -108,6 +112,45 @@ describe('RFC 9457 problems', () => {
     expect(status).toBe(400);
   });
 
+  test.each(['0001-01-01T00:00:00+15:59', '9999-12-31T23:59:59.999999-15:59', '2026-01-01T00:00:00Z'])(
+    'receipts before %s can be asked for',
+    async (before) => {
+      expect((await ask(`/v1/receipts?before=${encodeURIComponent(before)}`)).response.status).toBe(200);
+    },
+  );
+
+  test.each([
+    ['of an operator', true, 400, 'TOO_LARGE'],
+    ['of nobody', false, 401, 'NO_TOKEN'],
+  ])('whoever first sends 10 MB %s and then reads gets the problem', async (_, known, status, reason) => {
+    const { hostname, port } = new URL(api.url);
+    const body = Buffer.alloc(10_000_000, 'x');
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname);
+      let text = '';
+      socket.on('error', reject);
+      socket.on('data', (chunk) => {
+        text += chunk.toString();
+      });
+      socket.on('end', () => resolve(text));
+      socket.pause();
+      socket.write(
+        [
+          'POST /v1/revocations HTTP/1.1',
+          `Host: ${hostname}:${port}`,
+          'Connection: close',
+          'Content-Type: application/json',
+          `Content-Length: ${body.length}`,
+          ...(known ? [`Authorization: Bearer ${operator.token}`] : []),
+          '\r\n',
+        ].join('\r\n'),
+      );
+      socket.write(body, () => socket.resume());
+    });
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ status, reason });
+  });
+
   test('what is wrong is named by member, in the form that was meant', async () => {
     const { body } = await post('/v1/admissions', '{"server":"inventory","tool":"reserve","generation":1}');
     expect(body?.['details']).toEqual({
@@ -139,6 +182,38 @@ describe('callers', () => {
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toContain('Bearer error="invalid_token"');
     expect(await response.json()).toMatchObject({ code: 'UNAUTHENTICATED', reason });
+  });
+
+  test('RFC 9449 a bound token on an operator route is worth what its proof is, and the problem says what is wrong', async () => {
+    const bound = await api.person('olga', ['genlock-operator'], { bound: true });
+    const other = await api.person('eve', []);
+    const url = `${api.url}/v1/servers`;
+    const prove = (more: object = {}, person: Person = bound) =>
+      person.key.prove({ method: 'GET', url, accessToken: bound.token, ...more });
+    for (const [proof, reason] of [
+      [undefined, 'MISSING'],
+      ['x.y.z', 'MALFORMED'],
+      [`${await prove()}, ${await prove()}`, 'MALFORMED'],
+      [await prove({ method: 'POST' }), 'WRONG_TARGET'],
+      [await prove({ url: `${api.url}/v1/revocations` }), 'WRONG_TARGET'],
+      [await prove({ accessToken: operator.token }), 'WRONG_TOKEN'],
+      [await prove({}, other), 'KEY_MISMATCH'],
+    ] as const) {
+      const response = await fetch(url, {
+        headers: { authorization: `DPoP ${bound.token}`, ...(proof !== undefined && { dpop: proof }) },
+      });
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
+      expect(response.headers.get('www-authenticate')).toContain('DPoP error="invalid_dpop_proof"');
+      expect(await response.json()).toMatchObject({
+        status: 401,
+        code: 'PROOF_INVALID',
+        reason,
+        next: expect.stringContaining('DPoP'),
+      });
+    }
+    expect((await bound.client.servers()).length).toBeGreaterThanOrEqual(0);
+    const { text } = await ask('/metrics');
+    expect(text).toMatch(/genlock_unauthenticated_total\{reason="KEY_MISMATCH"\} 1/);
   });
 
   test('R1 what is refused before a caller is known is counted', async () => {

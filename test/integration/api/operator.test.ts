@@ -11,10 +11,13 @@ import { endScan, promoteTools, tool } from './promoteTools.js';
 
 let api: ApiFixture;
 let operator: Person;
+/** How the variables of the fixture's tenant begin. */
+let own: string;
 
 beforeAll(async () => {
   api = await startApi();
   operator = await api.person('olga', ['genlock-operator']);
+  own = `GENLOCK_CREDENTIAL_${api.tenant.toUpperCase().replace('-', '__')}_`;
 });
 afterAll(() => api.stop());
 
@@ -129,11 +132,29 @@ describe('registering', () => {
     expect(JSON.stringify(api.log)).not.toContain(secret);
     const held = await operator.client.registerServer(
       registration('careful', {
-        audiences: { [AUDIENCE]: 'env:INVENTORY_TOKEN' },
-        source: source({ env: { API_TOKEN: 'file:/run/secrets/token', LEVEL: 'debug' } }),
+        audiences: { [AUDIENCE]: `env:${own}TOKEN` },
+        source: source({ env: { API_TOKEN: 'file:careful/token', LEVEL: 'debug' } }),
       }),
     );
-    expect(held.server.audiences).toEqual({ [AUDIENCE]: 'env:INVENTORY_TOKEN' });
+    expect(held.server.audiences).toEqual({ [AUDIENCE]: `env:${own}TOKEN` });
+  });
+
+  test('S6 a reference to what the administrator did not make for this tenant is refused', async () => {
+    const stdio = (env: object) => ({ kind: 'mcp-stdio', command: 'node', args: [], env }) as never;
+    const outside: Partial<ServerRegistration>[] = [
+      ...['env:GENLOCK_WORKER_DATABASE_URL', 'env:GENLOCK_CREDENTIAL_OTHER_TOKEN', 'file:/etc/hostname'].map(
+        (reference) => ({ audiences: { [AUDIENCE]: reference } }),
+      ),
+      { audiences: { [AUDIENCE]: 'file:../other/token' } },
+      { source: stdio({ API_TOKEN: 'env:GENLOCK_WORKER_DATABASE_URL' }) },
+      { source: stdio({ LEVEL: 'file:/etc/hostname' }) },
+    ];
+    for (const more of outside) {
+      const problem = await refusal(operator.client.registerServer(registration('curious', more)));
+      expect([problem.code, problem.reason]).toEqual(['BAD_REQUEST', 'CREDENTIAL_SPACE']);
+      expect(JSON.stringify(problem.details)).toContain(own);
+    }
+    expect(await refusal(operator.client.server('curious'))).toMatchObject({ reason: 'NO_SUCH_SERVER' });
   });
 
   test.each<[string, Partial<ServerRegistration> | { readonly [member: string]: unknown }, string, string]>([
@@ -154,10 +175,59 @@ describe('registering', () => {
       'INVALID_BODY',
     ],
     ['a namespace that is taken', { namespace: 'nowhere' }, 'CONFLICT', 'NAMESPACE_TAKEN'],
+    [
+      '21 audiences',
+      { audiences: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`a${n}`, 'none'])) },
+      'BAD_REQUEST',
+      'INVALID_BODY',
+    ],
+    [
+      '101 variables',
+      {
+        source: {
+          kind: 'mcp-stdio',
+          command: 'node',
+          env: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`A${n}`, '1'])),
+        },
+      },
+      'BAD_REQUEST',
+      'INVALID_BODY',
+    ],
+    [
+      'a pin of any length',
+      { trust: { spkiPins: [`sha256:${'0'.repeat(200)}`] } },
+      'BAD_REQUEST',
+      'INVALID_BODY',
+    ],
   ])('%s is refused', async (_, more, code, reason) => {
     const body = { ...registration('wrong'), ...more } as ServerRegistration;
     expect(await refusal(operator.client.registerServer(body))).toMatchObject({ code, reason });
     expect(await refusal(operator.client.server('wrong'))).toMatchObject({ reason: 'NO_SUCH_SERVER' });
+  });
+
+  test.each(['no-slash', '/~2', '/a~', ''])(
+    'D3 the pointer %j names no member and is refused',
+    async (pointer) => {
+      for (const member of ['revisionPointer', 'tokenPointer'])
+        expect(
+          await refusal(
+            operator.client.registerServer(registration('wrong', { trust: { [member]: pointer } })),
+          ),
+        ).toMatchObject({
+          code: 'BAD_REQUEST',
+          reason: 'INVALID_BODY',
+          details: { errors: [{ member: `trust.${member}` }] },
+        });
+    },
+  );
+
+  test('20 audiences are registered, and a pointer with every escape', async () => {
+    const audiences = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`a${n}`, 'none']));
+    const { server } = await operator.client.registerServer(
+      registration('wide', { audiences, trust: { revisionPointer: '/_meta/a~0b~1c' } }),
+    );
+    expect(Object.keys(server.audiences)).toHaveLength(20);
+    expect(server.trust['revisionPointer']).toBe('/_meta/a~0b~1c');
   });
 
   test('an audience and a namespace stay', async () => {
@@ -357,6 +427,11 @@ describe('revocations', () => {
   test.each([
     [{ kind: 'server', server: 'never' }, 'NOT_FOUND/NO_SUCH_SERVER'],
     [{ kind: 'tool-id', server: 'store', target: 'not an id' }, 'BAD_REQUEST/INVALID_NAME'],
+    [{ kind: 'tool-id', server: 'store', target: 'sell' }, 'BAD_REQUEST/INVALID_NAME'],
+    [{ kind: 'tool-id', server: 'store', target: 'shop.sell@1' }, 'BAD_REQUEST/INVALID_BODY'],
+    [{ kind: 'tool-id', server: 'never', target: 'never.sell@1' }, 'NOT_FOUND/NO_SUCH_SERVER'],
+    [{ kind: 'tool-name', server: 'never', target: 'sell' }, 'NOT_FOUND/NO_SUCH_SERVER'],
+    [{ kind: 'tool-name', server: 'store', target: 'store.sell@1' }, 'BAD_REQUEST/INVALID_BODY'],
     [{ kind: 'tool-name', target: 'sell' }, 'BAD_REQUEST/INVALID_BODY'],
     [{ kind: 'tool-name', server: 'store' }, 'BAD_REQUEST/INVALID_BODY'],
     [{ kind: 'subject', server: 'store', target: 'alice' }, 'BAD_REQUEST/INVALID_BODY'],
@@ -365,6 +440,29 @@ describe('revocations', () => {
   ] as const)('%j is refused with %s', async (request, expected) => {
     const { code, reason } = await refusal(operator.client.revoke({ ...request, reason: 'a test' }));
     expect(`${code}/${reason}`).toBe(expected);
+  });
+});
+
+describe('L3 a revocation tells how many active tools it matches', () => {
+  beforeAll(async () => {
+    await operator.client.registerServer(
+      registration('counted', { audiences: { [AUDIENCE]: 'none', more: 'none', empty: 'none' } }),
+    );
+    const of = { tenant: api.tenant, server: 'counted' };
+    await promoteTools(api.scans, { ...of, tools: [tool('sell'), tool('buy')] });
+    await promoteTools(api.scans, { ...of, audience: 'more', tools: [tool('sell')] });
+  });
+
+  test.each([
+    [{ kind: 'tool-name', server: 'counted', target: 'sell' }, 2],
+    [{ kind: 'tool-name', server: 'counted', target: 'buy' }, 1],
+    [{ kind: 'tool-name', server: 'counted', target: 'sel' }, 0],
+    [{ kind: 'tool-id', server: 'counted', target: 'counted.buy@1' }, 1],
+    [{ kind: 'tool-id', server: 'counted', target: 'counted.buy@2' }, 0],
+    [{ kind: 'server', server: 'counted' }, 3],
+    [{ kind: 'subject', target: 'nobody' }, null],
+  ] as const)('%j matches %j', async (request, matches) => {
+    expect(await operator.client.revoke({ ...request, reason: 'a test' })).toMatchObject({ matches });
   });
 });
 

@@ -112,8 +112,9 @@ export const promoteTools = async (store: ScanStore, wishes: GenerationWishes) =
   });
   await store.issueContractVersions(tenant, id);
   const sealed = await store.sealedTools(tenant, id);
-  const named = sealed.map(({ name, contractVersion, descriptor }) => ({
+  const named = sealed.map(({ name, contractVersion, descriptor, verdict }) => ({
     name,
+    verdict,
     toolId: toolId(parseNamespace(server), name, contractVersion),
     effectClass: classes[name] ?? ('UNKNOWN' as const),
     descriptor,

@@ -2,8 +2,10 @@
  * Every bad input ends its run INCOMPLETE with a reason of its own, with evidence that an operator reads in the store and
  * in Temporal, and leaves what was active as it was. The servers are bent after a first good scan.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { durationMs } from '../../../src/domain/ids.js';
+import { durationMs, parseTenantId } from '../../../src/domain/ids.js';
 import type { Bend, BendableOptions } from '../../fixtures/bendableMcp.js';
 import { selfSignedCertificate } from '../../fixtures/selfSignedCertificate.js';
 import { at, serveList, tool, tools } from './bentLists.js';
@@ -270,10 +272,40 @@ describe('bad input from the first', () => {
     const server = await stack.bent({ list: good });
     const key = ownKey();
     await stack.register(key, server.url, {
-      audiences: { [key.audience]: { kind: 'reference', reference: 'env:NOT_THERE' } },
+      audiences: { [key.audience]: { kind: 'reference', reference: 'env:GENLOCK_CREDENTIAL_ACME_ABSENT' } },
     });
-    await fails(key, 'CREDENTIAL_UNRESOLVED', { reference: 'env:NOT_THERE' });
+    await fails(key, 'CREDENTIAL_UNRESOLVED', {
+      reference: 'env:GENLOCK_CREDENTIAL_ACME_ABSENT',
+      rule: 'the variable is not set',
+    });
     expect(server.seen).toEqual([]);
+  });
+
+  test.concurrent("S6 CREDENTIAL_UNRESOLVED: a stored reference to a secret that is not the tenant's own is sent nowhere", async () => {
+    const server = await stack.bent({ list: good });
+    stack.secrets.set('GENLOCK_WORKER_DATABASE_URL', 'the-secret-of-the-worker');
+    stack.secrets.set('GENLOCK_CREDENTIAL_OTHER_TOKEN', 'the-secret-of-another-tenant');
+    for (const reference of ['env:GENLOCK_WORKER_DATABASE_URL', 'env:GENLOCK_CREDENTIAL_OTHER_TOKEN']) {
+      const key = ownKey();
+      await stack.register(key, server.url, {
+        audiences: { [key.audience]: { kind: 'reference', reference } },
+      });
+      await fails(key, 'CREDENTIAL_UNRESOLVED', { reference });
+    }
+    expect(server.seen).toEqual([]);
+  });
+
+  test.concurrent('STDIO_REFUSED: a command of a tenant that may start none is not run', async () => {
+    const ran = join(stack.folder, 'ran');
+    const key = { ...ownKey(), tenant: parseTenantId('other') };
+    await stack.register(key, { kind: 'mcp-stdio', command: 'touch', args: [ran] });
+    await fails(key, 'STDIO_REFUSED', { tenant: 'other' });
+    expect(existsSync(ran)).toBe(false);
+    // The same command of a tenant that may does run.
+    const permitted = ownKey();
+    await stack.register(permitted, { kind: 'mcp-stdio', command: 'touch', args: [ran] });
+    await fails(permitted, 'PROCESS_FAILED', {});
+    expect(existsSync(ran)).toBe(true);
   });
 
   test.concurrent('V7 a server that says of itself what no database holds is scanned all the same', async () => {

@@ -1,6 +1,7 @@
 /** What a complete list is worth: faults of a tool, faults of the set, and what may follow the active generation. */
 import { describe, expect, test } from 'vitest';
 import type { DiscoveryKey } from '../../../src/domain/generation.js';
+import { parseServerName } from '../../../src/domain/ids.js';
 import { verifySnapshot } from '../../../src/proof/verifySnapshot.js';
 import { selfSignedCertificate, type TestCertificate } from '../../fixtures/selfSignedCertificate.js';
 import { at, type BentList, serveList, tool, tools } from './bentLists.js';
@@ -114,6 +115,22 @@ describe('V2 V3 faults of a tool', () => {
   });
 });
 
+describe('V5 hints', () => {
+  test("V5 a hint that disagrees with the operator's class is sealed as a finding, and gives no class", async () => {
+    const pages = [[tool('reserve', { annotations: { readOnlyHint: true } })]];
+    const server = await stack.bent({ list: serveList(() => ({ pages, revision: at(1) })) });
+    const key = { ...ownKey(), server: parseServerName('inventory') };
+    await stack.register(key, server.url);
+    expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE' });
+    const [reserve] = (await artifactOf(key, 1)).tools;
+    expect(reserve).toMatchObject({
+      effectClass: 'RESERVATION',
+      mayHaveSideEffects: true,
+      verdict: { status: 'OK', findings: [{ code: 'ANNOTATION_DISAGREES', severity: 'lint' }] },
+    });
+  });
+});
+
 describe('faults of the set', () => {
   test.concurrent('V1 DUPLICATE_NAME: one name with two schemas', async () => {
     const { key, state } = await bentServer({ pages: [tools(3)], revision: at(1) });
@@ -178,8 +195,8 @@ describe('D9 what may follow', () => {
   test.concurrent('D9 S6 another credential of the audience may see another list at the same revision', async () => {
     const { key, state, server } = await bentServer({ pages: [tools(3)], revision: at(7) });
     await stack.discover(key);
-    stack.secrets.set('OTHER_LIST', 'another-token');
-    const reference = { kind: 'reference', reference: 'env:OTHER_LIST' } as const;
+    stack.secrets.set('GENLOCK_CREDENTIAL_ACME_OTHER', 'another-token');
+    const reference = { kind: 'reference', reference: 'env:GENLOCK_CREDENTIAL_ACME_OTHER' } as const;
     await stack.register(key, server.url, { audiences: { [key.audience]: reference } });
     state.list = { pages: [tools(4)], revision: at(7) };
     expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE', generation: 2, tools: 4 });

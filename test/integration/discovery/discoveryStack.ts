@@ -153,10 +153,11 @@ export const useDiscovery = ({ inProcess } = { inProcess: true }): DiscoveryStac
       activities: createActivities({
         store,
         source: mcpSource,
-        targetOf: (server, credential) =>
-          targetOf(server, credential, {
+        targetOf: (tenant, server, credential) =>
+          targetOf(tenant, server, credential, {
             env: (name) => stack.secrets.get(name),
-            file: () => Promise.reject(new Error('no file')),
+            credentialsDir: undefined,
+            stdioTenants: new Set([parseTenantId('acme')]),
             fingerprint: sha256Bytes,
           }),
         policy: async (tenant, epoch) => {

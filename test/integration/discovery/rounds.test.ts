@@ -281,9 +281,11 @@ describe('S4 S6 the credential of a scan', () => {
   test('S6 a scan shows its credential to the server, and its secret stands in no history and no column', async () => {
     const inventory = await stack.inventory({ tools: 5, token: CANARY });
     const key = ownKey();
-    stack.secrets.set('INVENTORY_TOKEN', CANARY);
+    stack.secrets.set('GENLOCK_CREDENTIAL_ACME_INVENTORY', CANARY);
     await stack.register(key, inventory.url, {
-      audiences: { [key.audience]: { kind: 'reference', reference: 'env:INVENTORY_TOKEN' } },
+      audiences: {
+        [key.audience]: { kind: 'reference', reference: 'env:GENLOCK_CREDENTIAL_ACME_INVENTORY' },
+      },
     });
     const { runId, state } = await stack.discover(key);
     expect(state).toBe('ELIGIBLE');
@@ -294,7 +296,7 @@ describe('S4 S6 the credential of a scan', () => {
     expect(history).not.toContain(Buffer.from(CANARY).toString('base64').slice(0, 24));
     expect(await findInStore(CANARY)).toEqual([]);
     // The search itself finds what is there.
-    expect(await findInStore('INVENTORY_TOKEN')).toContain('server_audience');
+    expect(await findInStore('GENLOCK_CREDENTIAL_ACME_INVENTORY')).toContain('server_audience');
   });
 
   test('S6 a server that repeats the secret in its refusal does not get it into evidence', async () => {
@@ -305,9 +307,9 @@ describe('S4 S6 the credential of a scan', () => {
       },
     });
     const key = ownKey();
-    stack.secrets.set('ECHOED', CANARY);
+    stack.secrets.set('GENLOCK_CREDENTIAL_ACME_ECHOED', CANARY);
     await stack.register(key, server.url, {
-      audiences: { [key.audience]: { kind: 'reference', reference: 'env:ECHOED' } },
+      audiences: { [key.audience]: { kind: 'reference', reference: 'env:GENLOCK_CREDENTIAL_ACME_ECHOED' } },
     });
     const outcome = await stack.discover(key);
     expect(outcome).toMatchObject({ reason: 'AUTH_REFUSED', evidence: { start: 'no: Bearer [redacted]' } });

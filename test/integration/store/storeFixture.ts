@@ -203,8 +203,9 @@ export const sealedScan = async (
   await store.saveClassification(
     key.tenant,
     record.id,
-    tools.map(({ name, contractVersion }) => ({
+    tools.map(({ name, contractVersion, verdict }) => ({
       name,
+      verdict,
       toolId: `inventory.${name}@${contractVersion}` as never,
       effectClass: 'UNKNOWN',
     })),

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openStateFolder } from '../../../src/dev/stateFolder.js';
+import { openFreshStateFolder, openStateFolder } from '../../../src/dev/stateFolder.js';
 
 let base: string;
 beforeEach(async () => {
@@ -38,6 +38,31 @@ describe('openStateFolder', () => {
       reason: 'STATE_FOLDER',
       details: { folder: join(base, 'file', 'state'), why: 'ENOTDIR' },
     });
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'says so of a folder in which nothing can be made, and comes to an end',
+    async () => {
+      const refusal = { reason: 'STATE_FOLDER', details: { why: 'ENOENT' } };
+      await expect(openStateFolder('/proc/x/start')).rejects.toMatchObject(refusal);
+      await expect(openFreshStateFolder('/proc/x', 'demo-')).rejects.toMatchObject(refusal);
+    },
+  );
+
+  it('takes a file of that name for no folder', async () => {
+    await writeFile(join(base, 'file'), '');
+    await expect(openStateFolder(join(base, 'file'))).rejects.toMatchObject({
+      reason: 'STATE_FOLDER',
+      details: { why: 'EEXIST' },
+    });
+  });
+
+  it('a fresh one is of a name of its own, for this user only', async () => {
+    const one = await openFreshStateFolder(join(base, 'a', 'b'), 'demo-');
+    const two = await openFreshStateFolder(join(base, 'a', 'b'), 'demo-');
+    expect(one.dir).not.toBe(two.dir);
+    expect(one.dir.startsWith(join(base, 'a', 'b', 'demo-'))).toBe(true);
+    expect((await stat(one.dir)).mode & 0o777).toBe(0o700);
   });
 
   it('remove deletes it', async () => {

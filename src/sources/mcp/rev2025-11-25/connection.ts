@@ -2,6 +2,7 @@
  * A connection to an MCP 2025-11-25 server: the SDK's client speaks the protocol, the tap beneath it delivers
  * the bytes. The list is asked for page by page here, never through the SDK's `listTools`.
  */
+import { setImmediate as immediate } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
@@ -16,7 +17,7 @@ import {
   SourceFault,
   type SourceTarget,
 } from '../../source.js';
-import type { ExchangeTap } from '../exchange.js';
+import { type ExchangeTap, passOn } from '../exchange.js';
 import { readListPage } from '../readListPage.js';
 import { runExchange } from '../runExchange.js';
 import { rpcFault } from './httpFault.js';
@@ -63,6 +64,13 @@ const serverInfoOf = (client: Client): JsonValue => {
   return { name: info.name.slice(0, 256), version: info.version.slice(0, 256), cut: true };
 };
 
+/** An answer to `initialize` is a few kilobytes; the SDK reads it whole and without bounds of its own. */
+const INITIALIZE_BYTES = 1024 * 1024;
+
+/** What the SDK is told of an answer that was read here, so that nothing of a page is built twice. */
+const answered = (id: string | number): Uint8Array =>
+  Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: {} }));
+
 const partsOf = (parts: ConnectionParts) => ({
   tap: parts.tap,
   ended: parts.ended,
@@ -70,7 +78,9 @@ const partsOf = (parts: ConnectionParts) => ({
 });
 
 const initialize = async (client: Client, parts: ConnectionParts, signal: AbortSignal): Promise<void> => {
-  await runExchange<void>({ ...partsOf(parts), method: 'initialize', signal }, ({ settle, note, over }) => {
+  const bytes = Math.min(parts.target.limits.pageBytes, INITIALIZE_BYTES);
+  const request = { ...partsOf(parts), method: 'initialize', bytes, signal };
+  await runExchange<void>(request, ({ settle, note, over }) => {
     let first: Uint8Array | null = null;
     const timeout = parts.target.limits.pageTime + SDK_GRACE_MS;
     client
@@ -79,7 +89,8 @@ const initialize = async (client: Client, parts: ConnectionParts, signal: AbortS
     return {
       message(raw) {
         first ??= raw;
-        note(excerpt(raw, parts.secrets, 80));
+        note(() => excerpt(raw, parts.secrets, { cap: 80 }));
+        return raw;
       },
       // The SDK goes on after its answer, while the stream that brought it ends.
       ended(fault) {
@@ -120,8 +131,9 @@ export const openConnection = async (
   const evidence = (): ConnectionEvidence => ({ ...parts.evidence(), serverInfo });
 
   const listPage: SourceConnection['listPage'] = async (cursor, options) => {
-    const request = { ...partsOf(parts), method: 'tools/list', signal: options.signal };
-    return await runExchange<FetchedPage>(request, ({ settle, note, over }) => {
+    const bytes = parts.target.limits.pageBytes;
+    const request = { ...partsOf(parts), method: 'tools/list', bytes, signal: options.signal };
+    const page = await runExchange<FetchedPage>(request, ({ settle, note, over }) => {
       const timeout = parts.target.limits.pageTime + SDK_GRACE_MS;
       client
         .request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, z.unknown(), {
@@ -140,22 +152,31 @@ export const openConnection = async (
               now: epochMs(Date.now()),
               secrets: parts.secrets,
             });
+            if (answer.kind === 'other') {
+              note(answer.what);
+              return passOn(raw);
+            }
             if (answer.kind === 'page') settle.resolve(answer.page);
-            else if (answer.kind === 'other') note(answer.what);
             else settle.reject(rpcFault(answer.code, answer.message, cursor !== undefined, 'tools/list'));
+            return answered(requestId);
           } catch (error) {
             settle.reject(error);
+            return null;
           }
         },
         ended: settle.reject,
       };
     });
+    // Reading a page of the largest size takes a good part of a second; timers run before its digests are taken.
+    await immediate();
+    return page;
   };
 
   return {
     get evidence() {
       return evidence();
     },
+    secrets: () => parts.secrets,
     listPage,
     close,
   };

@@ -31,7 +31,7 @@ export const connectStdio = async (target: StdioTarget, signal: AbortSignal): Pr
     env,
     cwd,
     secrets,
-    lineBytes: target.limits.pageBytes,
+    pageBytes: target.limits.pageBytes,
   });
   const endpoint = endpointDigest({ transport: 'stdio', command, args, cwd: target.cwd ?? null });
   return await openConnection(

@@ -6,18 +6,23 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { ByteGatherer } from '../../byteGatherer.js';
 import { errorCode, excerpt } from '../../excerpt.js';
 import { endGroup, type GroupOptions, spawnGroup } from '../../processGroup.js';
 import { SourceFault } from '../../source.js';
-import type { ExchangeTap } from '../exchange.js';
+import { type ExchangeTap, MAX_MESSAGES, tooManyMessages } from '../exchange.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
-const STDERR_BYTES = 4_096;
+/** Kept of what the server complains; more than is shown, so that a secret is whole when it is blotted out. */
+const STDERR_BYTES = 16_384;
+/** After so many lines the rest waits for the next turn, so that timers and heartbeats run in a flood. */
+const LINES_PER_TURN = 100;
 
 export interface StdioOptions extends GroupOptions {
   readonly tap: ExchangeTap;
-  readonly lineBytes: number;
+  /** Most bytes that may come between one request and the next. */
+  readonly pageBytes: number;
   readonly secrets: readonly string[];
 }
 
@@ -29,13 +34,19 @@ export class StdioTransport implements Transport {
 
   readonly #options: StdioOptions;
   #child: ChildProcessWithoutNullStreams | null = null;
-  #parts: Uint8Array[] = [];
-  #length = 0;
+  readonly #unfinished = new ByteGatherer();
+  /** What came and is not cut into lines yet. */
+  #rest: Buffer = Buffer.alloc(0);
+  /** Whether another turn is to come for it. */
+  #waiting = false;
+  /** Since the last request that waits for an answer. */
+  #sinceRequest = { method: 'none', lines: 0, bytes: 0, limit: 0 };
   #stderr = Buffer.alloc(0);
   #fault: SourceFault | null = null;
 
   constructor(options: StdioOptions) {
     this.#options = options;
+    this.#sinceRequest.limit = options.pageBytes;
   }
 
   /** Why the process can no longer be asked, or null. */
@@ -63,6 +74,7 @@ export class StdioTransport implements Transport {
     });
     // `close` comes after the last byte of output, so that no answer is lost to a process that ends at once.
     child.on('close', (exitCode, signal) => {
+      while (this.#rest.length > 0) this.#cut();
       this.#end(this.#failed({ exitCode, signal }));
       this.onclose?.();
     });
@@ -80,7 +92,10 @@ export class StdioTransport implements Transport {
     if (this.#fault !== null) throw this.#fault;
     const child = this.#child;
     if (child === null) throw new TypeError('the transport was not started');
-    this.#options.tap.sending(message);
+    const exchange = this.#options.tap.sending(message);
+    if (exchange !== null) {
+      this.#sinceRequest = { method: exchange.method, lines: 0, bytes: 0, limit: exchange.bytes };
+    }
     await new Promise<void>((resolve) => {
       // A write that fails is followed by the end of the process, which says why.
       child.stdin.write(serializeMessage(message), () => resolve());
@@ -92,43 +107,66 @@ export class StdioTransport implements Transport {
   }
 
   #failed(evidence: Readonly<Record<string, unknown>>): SourceFault {
-    const stderr = excerpt(this.#stderr, this.#options.secrets, 600);
+    const stderr = excerpt(this.#stderr, this.#options.secrets, { of: 'end' });
     return new SourceFault('PROCESS_FAILED', { ...evidence, ...(stderr === '' ? {} : { stderr }) });
   }
 
   #end(fault: SourceFault): void {
     this.#fault ??= fault;
-    this.#parts = [];
+    this.#unfinished.take();
+    this.#rest = Buffer.alloc(0);
     this.#options.tap.fault(null, this.#fault);
   }
 
+  /** A server that floods is ended: nothing that it still writes is read. */
+  #flooded(fault: SourceFault): void {
+    this.#end(fault);
+    this.#child?.stdout.destroy();
+    void this.close();
+  }
+
   #take(chunk: Buffer): void {
-    let rest: Buffer = chunk;
-    while (this.#fault === null) {
-      const at = rest.indexOf(LF);
-      const piece = at === -1 ? rest : rest.subarray(0, at);
-      this.#length += piece.length;
-      if (this.#length > this.#options.lineBytes) {
-        this.#end(new SourceFault('PAGE_TOO_LARGE', { limit: this.#options.lineBytes }));
-        void this.close();
-        return;
+    if (this.#fault !== null) return;
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    if (!this.#waiting) this.#turn();
+  }
+
+  #turn(): void {
+    this.#cut();
+    this.#waiting = this.#rest.length > 0;
+    if (this.#waiting) {
+      this.#child?.stdout.pause();
+      setImmediate(() => this.#turn());
+    } else if (this.#child?.stdout.isPaused() === true) this.#child.stdout.resume();
+  }
+
+  /** Cuts lines off what has come, as many as one turn may take. */
+  #cut(): void {
+    for (let turn = 0; turn < LINES_PER_TURN && this.#rest.length > 0 && this.#fault === null; turn++) {
+      const at = this.#rest.indexOf(LF);
+      const piece = at === -1 ? this.#rest : this.#rest.subarray(0, at);
+      this.#rest = this.#rest.subarray(at === -1 ? piece.length : at + 1);
+      const since = this.#sinceRequest;
+      since.bytes += piece.length;
+      if (at !== -1) since.lines++;
+      if (since.bytes > since.limit) this.#flooded(new SourceFault('PAGE_TOO_LARGE', { limit: since.limit }));
+      else if (since.lines > MAX_MESSAGES) this.#flooded(tooManyMessages(since.method));
+      else {
+        this.#unfinished.append(piece);
+        if (at === -1) return;
+        const line = this.#unfinished.take();
+        this.#line(line.at(-1) === CR ? line.subarray(0, -1) : line);
       }
-      this.#parts.push(piece);
-      if (at === -1) return;
-      const line = Buffer.concat(this.#parts);
-      this.#parts = [];
-      this.#length = 0;
-      rest = rest.subarray(at + 1);
-      this.#line(line.at(-1) === CR ? line.subarray(0, -1) : line);
     }
   }
 
   #line(line: Buffer): void {
     if (line.length === 0) return;
-    this.#options.tap.message(null, line);
+    const shown = this.#options.tap.message(null, line);
+    if (shown === null) return;
     let message: JSONRPCMessage;
     try {
-      message = deserializeMessage(line.toString('utf8'));
+      message = deserializeMessage(Buffer.from(shown).toString('utf8'));
     } catch (error) {
       // A banner before the start is common; within an exchange the tap has judged the line already.
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));

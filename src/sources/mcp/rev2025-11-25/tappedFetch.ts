@@ -4,12 +4,17 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { BoundedHttp, BoundedResponse, WireEvidence } from '../../boundedHttp.js';
+import { ByteGatherer } from '../../byteGatherer.js';
 import { excerpt } from '../../excerpt.js';
 import { SourceFault } from '../../source.js';
 import { SseMessages } from '../../sseMessages.js';
-import type { Exchange, ExchangeTap } from '../exchange.js';
+import { type Exchange, type ExchangeTap, MAX_MESSAGES, tooManyMessages } from '../exchange.js';
 import { statusFault } from './httpFault.js';
 
+const LF = 0x0a;
+const SPACE = 0x20;
+const BLANK_LINE = Buffer.from('\n\n');
+const DATA = Buffer.from('data: ');
 /** How much of an error body is read: enough for a JSON-RPC error, little enough for anything else. */
 const ERROR_BODY_BYTES = 16 * 1024;
 /** How long an error body may take; its status already says what is wrong. */
@@ -33,39 +38,62 @@ interface Sent {
 const mediaType = (contentType: string | null): string =>
   (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** Passes a body on while showing it to the tap; a fault goes to the exchange even if the SDK ignores it. */
+/**
+ * A message as an event of a stream, on one line: a line feed between JSON tokens is a space. The ids of the server's own
+ * events are dropped, so that none is resumed.
+ */
+const asEvent = (message: Uint8Array): Uint8Array => {
+  const line = message.map((byte) => (byte === LF ? SPACE : byte));
+  return Buffer.concat([DATA, line, BLANK_LINE]);
+};
+
+/**
+ * Shows each message of a body to the tap and gives the SDK what the tap lets through of it; a fault goes to the
+ * exchange even if the SDK ignores it.
+ */
 const tapBody = (
   response: BoundedResponse,
   sent: Sent,
   options: TappedFetchOptions,
 ): ReadableStream<Uint8Array> => {
-  const { tap, pageBytes } = options;
+  const { tap } = options;
   const sse = mediaType(response.headers.get('content-type')) === 'text/event-stream';
-  const whole: Uint8Array[] = [];
-  const messages = new SseMessages((raw) => tap.message(sent.exchange, raw));
-  const source = response.chunks(pageBytes);
+  const whole = new ByteGatherer();
+  const passed: Uint8Array[] = [];
+  let count = 0;
+  const messages = new SseMessages((raw) => {
+    if (++count > MAX_MESSAGES) throw tooManyMessages(sent.method);
+    const message = tap.message(sent.exchange, raw);
+    if (message !== null) passed.push(asEvent(message));
+  });
+  const source = response.chunks(sent.exchange?.bytes ?? options.pageBytes);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const { value, done } = await source.next();
-          if (done !== true) {
+          while (passed.length === 0) {
+            const { value, done } = await source.next();
+            if (done === true) {
+              if (sse) tap.ended(sent.exchange, streamEnded(sent.method));
+              else {
+                const message = tap.message(sent.exchange, whole.take());
+                if (message !== null) controller.enqueue(message);
+              }
+              controller.close();
+              return;
+            }
             if (sse) messages.push(value);
-            else whole.push(value);
-            controller.enqueue(value);
-            return;
+            else whole.append(value);
           }
-          if (!sse) tap.message(sent.exchange, Buffer.concat(whole));
-          else tap.ended(sent.exchange, streamEnded(sent.method));
-          controller.close();
+          for (const message of passed.splice(0)) controller.enqueue(message);
         } catch (error) {
           if (error instanceof SourceFault) tap.fault(sent.exchange, error);
           controller.error(error);
         }
       },
       async cancel() {
-        await source.return();
         response.discard();
+        await source.return();
       },
     },
     // Read on only as the SDK reads on.
