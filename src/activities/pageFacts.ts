@@ -1,4 +1,5 @@
 /** From a fetched page to what the verdict needs and what is stored: names and digests, taken from the bytes. */
+import { setImmediate as immediate } from 'node:timers/promises';
 import { END_REASONS } from '../domain/endReasons.js';
 import type { Evidence } from '../domain/generation.js';
 import type { Digest, ServerName } from '../domain/ids.js';
@@ -19,6 +20,8 @@ export const identityOf = (kind: ServerKind, { endpoint, spki, artifact }: Conne
 const NUL = '\u0000';
 /** MCP allows 128 characters and the contract checks say so of a longer one; beyond this no index takes the name. */
 const MAX_NAME = 512;
+/** Digests are taken for so many tools at a time, so that heartbeats run meanwhile. */
+const TOOLS_PER_TURN = 500;
 
 const malformed = (page: number, evidence: Readonly<Record<string, unknown>>): SourceFault =>
   new SourceFault('PAGE_MALFORMED', { page, ...evidence });
@@ -27,8 +30,10 @@ const malformed = (page: number, evidence: Readonly<Record<string, unknown>>): S
  * A tool needs a name to be spoken of at all; everything else that is wrong with it is its own verdict (V1, V2).
  * @throws SourceFault PAGE_MALFORMED
  */
-const pageTools = (n: number, page: FetchedPage): readonly PageTool[] =>
-  page.tools.map(({ text, value }, index) => {
+const pageTools = async (n: number, page: FetchedPage): Promise<readonly PageTool[]> => {
+  const tools: PageTool[] = [];
+  for (const [index, { text, value }] of page.tools.entries()) {
+    if (index % TOOLS_PER_TURN === TOOLS_PER_TURN - 1) await immediate();
     const name = isJsonObject(value) ? member(value, 'name') : undefined;
     if (!isString(name)) throw malformed(n, { tool: index, rule: 'a tool is an object with a string name' });
     if (name.includes(NUL)) throw malformed(n, { tool: index, rule: 'a tool name holds U+0000' });
@@ -39,8 +44,12 @@ const pageTools = (n: number, page: FetchedPage): readonly PageTool[] =>
         characters: name.length,
       });
     }
-    return [name, digestJson(value), sha256Bytes(text)];
-  });
+    tools.push([name, digestJson(value), sha256Bytes(text)]);
+  }
+  // The digest of the whole page comes next, and takes as long again.
+  await immediate();
+  return tools;
+};
 
 export interface ReadPage {
   readonly facts: PageFacts;
@@ -48,16 +57,16 @@ export interface ReadPage {
 }
 
 /** @throws SourceFault PAGE_MALFORMED */
-export const readPage = (
+export const readPage = async (
   at: { readonly n: number; readonly kind: ServerKind; readonly server: ServerName; readonly worker: string },
   requestCursor: string | undefined,
   page: FetchedPage,
-): ReadPage => {
+): Promise<ReadPage> => {
   if (page.nextCursor?.includes(NUL)) throw malformed(at.n, { rule: 'a cursor holds U+0000' });
   if (Object.values(page.revision?.value ?? {}).some((part) => isString(part) && part.includes(NUL))) {
     throw malformed(at.n, { rule: 'a revision holds U+0000' });
   }
-  const tools = pageTools(at.n, page);
+  const tools = await pageTools(at.n, page);
   const identity = identityOf(at.kind, page.evidence);
   const common = { requestCursor, nextCursor: page.nextCursor, revision: page.revision, identity };
   return {

@@ -94,7 +94,7 @@ const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesRes
       for (const secret of connection.secrets()) at.secrets.add(secret);
       if (page.tools.length > server.limits.tools) return tooManyTools(page, scan, server);
       const where = { n: scan.pages, kind: server.source.kind, server: server.name, worker: deps.worker };
-      const read = readPage(where, cursor, page);
+      const read = await readPage(where, cursor, page);
       const verdict = acceptPage(scan, read.facts, server.limits);
       if (verdict.kind === 'stop') return pageStop(verdict, scan);
       const wrongProtocol = protocolStop(page);

@@ -2,14 +2,12 @@
  * Finds secrets in text that a source sent, in every spelling that an echo can give them, and blots them out. A part
  * of a secret counts too: what was cut before it came here must not survive at the border of the cut.
  */
-import type { JsonValue } from './json.js';
-
 const REDACTED = '[redacted]';
 /** A shorter value would blot out ordinary text and protect nothing. */
 const SHORTEST = 4;
 /** Of a longer secret every part of this length is blotted out. */
 const PART = 12;
-/** A page is refused for a secret of at least this length: shorter ones stand in ordinary lists by chance. */
+/** A page is refused for a secret of at least this length. */
 const SHORTEST_IN_PAGE = 8;
 
 /** Percent-encoding; backslashes as in JSON, in JavaScript and before a quote; character references; RFC 6901. */
@@ -155,20 +153,11 @@ export const blotter = (secrets: readonly string[]): Blot => {
 };
 
 /**
- * S6: whether a document repeats a secret, in a member name or a string. A page that does is not stored: its names,
- * cursors and revision would carry the secret into rows and histories, where nothing can be blotted out.
- * @param secrets those shorter than 8 characters are left alone
+ * S6: tells whether a text repeats a secret. A page that does is not stored: its names, cursors and revision would carry
+ * the secret into rows and histories, where nothing can be blotted out.
+ * @param secrets those shorter than 8 characters are left alone: they stand in ordinary lists by chance
  */
-export const holdsSecret = (document: JsonValue, secrets: readonly string[]): boolean => {
+export const secretFinder = (secrets: readonly string[]): ((text: string) => boolean) => {
   const needles = secrets.filter(({ length }) => length >= SHORTEST_IN_PAGE).flatMap(formsOf);
-  if (needles.length === 0) return false;
-  const has = (text: string): boolean =>
-    text.length >= SHORTEST_IN_PAGE && needles.some((needle) => text.includes(needle));
-  const holds = (value: JsonValue): boolean => {
-    if (typeof value === 'string') return has(value);
-    if (typeof value !== 'object' || value === null) return false;
-    if (Array.isArray(value)) return value.some(holds);
-    return Object.entries(value).some(([name, inner]) => has(name) || holds(inner as JsonValue));
-  };
-  return holds(document);
+  return (text) => text.length >= SHORTEST_IN_PAGE && needles.some((needle) => text.includes(needle));
 };

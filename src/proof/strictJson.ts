@@ -16,6 +16,8 @@ export interface StrictLimits {
   readonly maxBytes?: number;
   /** Most values of any kind in the document, arrays and objects among them; no bound where absent. */
   readonly maxValues?: number;
+  /** Most different member names in the document; no bound where absent. */
+  readonly maxNames?: number;
 }
 
 export interface StrictWishes {
@@ -49,10 +51,11 @@ export const readStrict = (
   const decoded = decodeUtf8(bytes);
   if ('badByte' in decoded) throw new StrictJsonError('INVALID_UTF8', '', decoded.badByte);
   const { text } = decoded;
-  // The scan goes first: it bounds depth and number of values before anything is built.
+  // The scan goes first: it bounds depth, values and names before anything is built.
   const scan = scanStrict(text, {
     maxDepth: limits.maxDepth,
     maxValues: limits.maxValues ?? Number.POSITIVE_INFINITY,
+    maxNames: limits.maxNames ?? Number.POSITIVE_INFINITY,
     elementsOf: wishes.elementsOf,
     spanOf: wishes.spanOf ?? [],
   });

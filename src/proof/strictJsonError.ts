@@ -10,6 +10,7 @@ export type StrictJsonReason =
   | 'TOO_DEEP'
   | 'TOO_LARGE'
   | 'TOO_MANY_VALUES'
+  | 'TOO_MANY_NAMES'
   | 'TOO_MANY_INEXACT';
 
 /** Carries a place and never the text at it: that may be a secret or a control sequence. */

@@ -26,6 +26,8 @@ export interface ScanWishes {
   readonly maxDepth: number;
   /** Most values of any kind. A value costs far more memory and time than the bytes that spell it. */
   readonly maxValues: number;
+  /** Most different member names: each is one that an engine keeps, and a shape of its own for the objects that have it. */
+  readonly maxNames: number;
   readonly elementsOf: string | undefined;
   readonly spanOf: readonly string[];
 }
@@ -84,6 +86,8 @@ export const scanStrict = (text: string, wishes: ScanWishes): ScanResult => {
   const watchDepth = Math.max(-1, ...[...watched].map((pointer) => parsePointer(pointer).length));
   let depth = 0;
   let values = 0;
+  const names = new Set<string>();
+  const countsNames = Number.isFinite(wishes.maxNames);
 
   const path = (): (string | number)[] =>
     levels.slice(0, depth).map((level) => (level.isArray ? level.index : level.key));
@@ -123,6 +127,7 @@ export const scanStrict = (text: string, wishes: ScanWishes): ScanResult => {
     level.key = escaped ? (JSON.parse(text.slice(from, end)) as string) : text.slice(from + 1, end - 1);
     if (level.keys.has(level.key)) throw refuse('DUPLICATE_KEY', from);
     level.keys.add(level.key);
+    if (countsNames && names.add(level.key).size > wishes.maxNames) throw refuse('TOO_MANY_NAMES', from);
     const colon = skipSpace(text, end);
     if (text[colon] !== ':') throw refuse('MALFORMED', colon);
     return skipSpace(text, colon + 1);

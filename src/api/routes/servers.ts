@@ -35,7 +35,8 @@ const source = z
       )
         .optional()
         .openapi({
-          description: 'Values are literal text, or env:NAME or file:PATH where the value is a secret.',
+          description:
+            'Values are literal text, or a reference (as of a credential) where the value is a secret.',
         }),
     }),
   ])
@@ -47,7 +48,8 @@ const registration = z
     namespace: z.string().max(64),
     source,
     audiences: smallRecord(z.string().max(128), z.string().max(1_100), MAX_AUDIENCES, 1).openapi({
-      description: 'Audience class → none, env:NAME or file:PATH.',
+      description:
+        'Audience class → none, env:GENLOCK_CREDENTIAL_<TENANT>_<NAME>, or file:PATH below the folder of the tenant.',
       example: { 'warehouse.policy-1': 'none' },
     }),
     trust: z

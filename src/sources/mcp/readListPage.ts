@@ -12,7 +12,7 @@ import {
   type JsonValue,
   member,
 } from '../../domain/json.js';
-import { holdsSecret } from '../../domain/secretText.js';
+import { secretFinder } from '../../domain/secretText.js';
 import type { SourceRevision } from '../../domain/snapshot.js';
 import { resolvePointer } from '../../proof/jsonPointer.js';
 import { readStrict, StrictJsonError } from '../../proof/strictJson.js';
@@ -22,10 +22,12 @@ import { type ConnectionEvidence, type FetchedPage, type RevisionPointers, Sourc
 /** Deeper nesting than any schema of a tool needs, and far below what would exhaust a stack. */
 export const MAX_DEPTH = 128;
 /**
- * JSON values of one page. Tools of ordinary servers take 26 bytes a value, so that 20,000 of them stay below; a page of
- * `{}` and `[]` could otherwise be millions, which cost a hundred times their bytes and hold the process up for seconds.
+ * JSON values of one page, and names among them. Ordinary tools take some 25 bytes a value and share most of their names,
+ * so that 16 MB of them stay below. A page of `{}` could otherwise be millions of objects, which cost a hundred times
+ * their bytes and hold the process up for seconds.
  */
-export const MAX_VALUES = 500_000;
+export const MAX_VALUES = 750_000;
+export const MAX_NAMES = 50_000;
 const MAX_TOKEN = 1_024;
 
 export type ListAnswer =
@@ -62,7 +64,7 @@ const parse = (raw: Uint8Array, secrets: readonly string[]) => {
   try {
     return readStrict(
       raw,
-      { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES },
+      { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, maxNames: MAX_NAMES },
       { elementsOf: '/result/tools', spanOf: ['/result'] },
     );
   } catch (error) {
@@ -127,7 +129,6 @@ export const readListPage = (raw: Uint8Array, context: ListPageContext): ListAns
   if (error !== undefined) return readError(error, context.secrets);
 
   const result = member(message, 'result');
-  if (holdsSecret(result ?? null, context.secrets)) throw malformed('', 'SECRET_ECHOED');
   if (!isJsonObject(result)) throw malformed('/result', 'a list result is an object');
   const tools = member(result, 'tools');
   if (!isJsonArray(tools)) throw malformed('/result/tools', 'a list result has an array of tools');
@@ -139,11 +140,14 @@ export const readListPage = (raw: Uint8Array, context: ListPageContext): ListAns
   if (span === undefined || read.elements.length !== tools.length) {
     throw malformed('/result', 'the text of the result was not found');
   }
+  const revision = readRevision(result, context.pointers);
+  const resultText = read.text.slice(span.start, span.end);
+  refuseSecrets({ resultText, tools, cursor, revision }, context.secrets);
   return {
     kind: 'page',
     page: {
       raw,
-      resultText: read.text.slice(span.start, span.end),
+      resultText,
       result,
       tools: read.elements.map(({ start, end }, index) => ({
         text: read.text.slice(start, end),
@@ -151,12 +155,36 @@ export const readListPage = (raw: Uint8Array, context: ListPageContext): ListAns
       })),
       nextCursor: isString(cursor) ? cursor : undefined,
       nullCursor: cursor === null,
-      revision: readRevision(result, context.pointers),
+      revision,
       inexactNumbers: read.inexactNumbers,
       evidence: context.evidence,
       fetchedAt: context.now,
     },
   };
+};
+
+/**
+ * S6: a page that repeats a secret of the target is refused, since what of it goes into rows and histories cannot be
+ * blotted out: it is digested and compared. Names, cursor and revision are looked at as they read, the rest as it came.
+ */
+const refuseSecrets = (
+  page: {
+    readonly resultText: string;
+    readonly tools: readonly JsonValue[];
+    readonly cursor: JsonValue | undefined;
+    readonly revision: SourceRevision | null;
+  },
+  secrets: readonly string[],
+): void => {
+  if (secrets.length === 0) return;
+  const holds = secretFinder(secrets);
+  const shows = (value: JsonValue | undefined): boolean => isString(value) && holds(value);
+  const echoed =
+    holds(page.resultText) ||
+    shows(page.cursor) ||
+    Object.values(page.revision?.value ?? {}).some(shows) ||
+    page.tools.some((tool) => isJsonObject(tool) && shows(member(tool, 'name')));
+  if (echoed) throw malformed('/result', 'SECRET_ECHOED');
 };
 
 const readError = (error: JsonValue, secrets: readonly string[]): ListAnswer => {

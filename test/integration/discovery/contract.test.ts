@@ -120,6 +120,7 @@ describe('V5 hints', () => {
     const pages = [[tool('reserve', { annotations: { readOnlyHint: true } })]];
     const server = await stack.bent({ list: serveList(() => ({ pages, revision: at(1) })) });
     const key = { ...ownKey(), server: parseServerName('inventory') };
+    await stack.publishPolicy();
     await stack.register(key, server.url);
     expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE' });
     const [reserve] = (await artifactOf(key, 1)).tools;

@@ -1,3 +1,5 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { durationMs } from '../../../src/domain/ids.js';
@@ -70,6 +72,39 @@ describe('stdio servers that are bent', () => {
   it('a line without an end is PAGE_TOO_LARGE', async () => {
     const limits = { pageBytes: 1024 * 1024, pageTime: durationMs(20_000) };
     expect(await listFault('long-line', { limits })).toMatchObject({ reason: 'PAGE_TOO_LARGE' });
+  });
+
+  it.each([
+    ['short lines', 'y', 'NOT_MCP'],
+    ['blank lines', '', 'NOT_MCP'],
+    ['notifications', '{"jsonrpc":"2.0","method":"notifications/x"}', 'NOT_MCP'],
+    ['long lines', 'z'.repeat(3_000), 'PAGE_TOO_LARGE'],
+  ])('a flood of %s is ended, and with it the server', async (_what, line, reason) => {
+    const folder = await mkdtemp(join(tmpdir(), 'genlock-flood-'));
+    try {
+      const target = stdioTarget('/bin/sh', ['-c', `echo $$ > pid; exec yes '${line}'`], { cwd: folder });
+      expect(await faultOf(mcpSource.connect(target, { signal }))).toMatchObject({ reason });
+      const pid = Number(await readFile(join(folder, 'pid'), 'utf8'));
+      await expect.poll(() => alive(pid)).toBe(false);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('a flood after the start is ended before its lines are all read', async () => {
+    const connection = await connect('floods');
+    const fault = await faultOf(connection.listPage(undefined, { signal }));
+    expect(fault).toMatchObject({
+      reason: 'NOT_MCP',
+      evidence: { rule: 'more than 1000 messages in answer to one request' },
+    });
+  });
+
+  it('S6 a secret that the last of stderr begins within is not shown', async () => {
+    const env = { BENT_TOKEN: new Secret('very-secret-9876543210-and-more') };
+    const fault = await faultOf(connect('complains-long', { env }));
+    expect(fault.evidence['stderr']).toMatch(/redacted|zzz/);
+    expect(JSON.stringify(fault.evidence)).not.toMatch(/very-secret|9876543210|and-more/);
   });
 
   it('an answer to another request is none: PAGE_TIMEOUT', async () => {

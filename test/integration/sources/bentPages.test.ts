@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { durationMs } from '../../../src/domain/ids.js';
 import { mcpSource } from '../../../src/sources/mcp/mcpSource.js';
 import { type Bend, endlessPages, SAMPLE_TOOLS } from '../../fixtures/bendableMcp.js';
-import { connect, deferred, listFault, signal, start } from '../../fixtures/bentConnections.js';
+import { connect, connectFault, deferred, listFault, signal, start } from '../../fixtures/bentConnections.js';
 import { faultOf, httpTarget } from '../../fixtures/sourceTarget.js';
 
 describe('pages that are bent', () => {
@@ -74,6 +74,24 @@ describe('pages that are bent', () => {
       await gone.promise;
       expect(sent).toBeLessThan(total / 2);
     }
+  });
+
+  it('an event stream of more messages than an answer needs is NOT_MCP', async () => {
+    const note = 'data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n';
+    const fault = await listFault((b) => b.bytes(note.repeat(5_000), 'text/event-stream'));
+    expect(fault).toMatchObject({ reason: 'NOT_MCP', evidence: { method: 'tools/list' } });
+  });
+
+  it('V7 a page of more values than tools can have is refused before it is built', async () => {
+    const fault = await listFault((b) =>
+      b.bytes(`{"jsonrpc":"2.0","id":${b.id},"result":{"tools":[${'[],'.repeat(1_000_000)}[]]}}`),
+    );
+    expect(fault).toMatchObject({ reason: 'PAGE_MALFORMED', evidence: { rule: 'TOO_MANY_VALUES' } });
+  });
+
+  it('an answer to initialize is bounded more tightly than a page', async () => {
+    const fault = await connectFault({ initialize: (b) => b.bytes(' '.repeat(2 * 1024 * 1024)) });
+    expect(fault).toMatchObject({ reason: 'PAGE_TOO_LARGE', evidence: { limit: 1024 * 1024 } });
   });
 
   it('a page that does not come in time is PAGE_TIMEOUT, and its request is given up', async () => {

@@ -73,6 +73,26 @@ describe('V7 the strict reader refuses, with the place', () => {
     expect(refusalOf('['.repeat(1_000_000))?.reason).toBe('TOO_DEEP');
   });
 
+  test('values and different names are counted before anything is built', () => {
+    expect(refusalOf('{"a":[1,{}]}', { maxDepth: 9, maxValues: 4 })).toBeUndefined();
+    expect(refusalOf('{"a":[1,{}]}', { maxDepth: 9, maxValues: 3 })).toEqual({
+      reason: 'TOO_MANY_VALUES',
+      pointer: '/a/1',
+      offset: 8,
+    });
+    expect(refusalOf('[{"a":1,"b":2},{"a":1,"\\u0062":2}]', { maxDepth: 9, maxNames: 2 })).toBeUndefined();
+    expect(refusalOf('[{"a":1},{"b":2},{"c":3}]', { maxDepth: 9, maxNames: 2 })).toMatchObject({
+      reason: 'TOO_MANY_NAMES',
+      pointer: '/2/c',
+    });
+  });
+
+  test('the place of a value below very long names is cut', () => {
+    const name = 'n'.repeat(90);
+    const text = `${`{"${name}":`.repeat(15)}9007199254740993${'}'.repeat(15)}`;
+    expect(read(text).inexactNumbers[0]?.pointer.length).toBe(1_001);
+  });
+
   test('more bytes than allowed', () => {
     expect(() => readStrict(bytes('[1]'), { maxDepth: 1, maxBytes: 2 })).toThrow('TOO_LARGE');
     expect(readStrict(bytes('[1]'), { maxDepth: 1, maxBytes: 3 }).value).toEqual([1]);

@@ -75,12 +75,14 @@ describe('readListPage', () => {
   });
 
   it('tells notifications, requests and other answers from its own', () => {
-    expect(read('{"jsonrpc":"2.0","method":"notifications/progress"}')).toEqual({
-      kind: 'other',
-      what: 'notifications/progress',
-    });
-    expect(read('{"jsonrpc":"2.0","id":4,"method":"ping"}')).toEqual({ kind: 'other', what: 'ping' });
-    expect(read('{"jsonrpc":"2.0","id":"4","result":{"tools":[]}}')).toMatchObject({ kind: 'other' });
+    const other = (text: string): string | null => {
+      const answer = read(text);
+      return answer.kind === 'other' ? answer.what() : null;
+    };
+    expect(other('{"jsonrpc":"2.0","method":"notifications/progress"}')).toBe('notifications/progress');
+    expect(other('{"jsonrpc":"2.0","id":4,"method":"ping"}')).toBe('ping');
+    expect(other('{"jsonrpc":"2.0","id":"4","result":{"tools":[]}}')).toBe('an answer to request "4"');
+    expect(other('{"jsonrpc":"2.0","method":"x/hunter2hunter2"}')).toBe('x/[redacted]');
   });
 
   it('reads errors, also those without an id', () => {
@@ -119,6 +121,45 @@ describe('readListPage', () => {
       rule: 'TOO_DEEP',
     });
     expect(fault(result('{"tools":[{"\\u0061":1,"a":2}]}')).reason).toBe('DUPLICATE_KEY');
+  });
+});
+
+describe('S6 a page that repeats a secret is refused', () => {
+  const escaped = '\\u0068unter2hunter2';
+  it.each([
+    ['in a description', '{"tools":[{"name":"a","description":"hunter2hunter2"}]}'],
+    ['in base64', `{"tools":[],"x":"${Buffer.from('Bearer hunter2hunter2').toString('base64')}"}`],
+    ['in a name, escaped', `{"tools":[{"name":"${escaped}"}]}`],
+    ['in a cursor, escaped', `{"tools":[],"nextCursor":"${escaped}"}`],
+    ['in a revision, escaped', `{"tools":[],"_meta":{"dev.genlock/snapshotToken":"${escaped}"}}`],
+  ])('%s', (_where, text) => {
+    expect(fault(result(text))).toMatchObject({
+      reason: 'PAGE_MALFORMED',
+      evidence: { rule: 'SECRET_ECHOED' },
+    });
+  });
+});
+
+describe('V7 a page is bounded in what it would build', () => {
+  const tool = (n: number): string => {
+    const property = (p: number) =>
+      `"p${p}_${n % 1_000}":{"type":"string","description":"${'x'.repeat(30)}"}`;
+    const properties = [0, 1, 2, 3, 4, 5, 6, 7].map(property).join();
+    return `{"name":"tool_${n}","description":"${'d'.repeat(140)}","inputSchema":{"type":"object","properties":{${properties}}}}`;
+  };
+
+  it('16 MB of ordinary tools stay below the bounds', () => {
+    const tools = Array.from({ length: 20_000 }, (_, n) => tool(n)).join();
+    expect(tools.length).toBeGreaterThan(15_000_000);
+    expect(page(`{"tools":[${tools}]}`).tools).toHaveLength(20_000);
+  });
+
+  it('millions of values, and hundreds of thousands of names, are refused', () => {
+    expect(fault(result(`{"tools":[${'[],'.repeat(1_000_000)}[]]}`)).evidence).toMatchObject({
+      rule: 'TOO_MANY_VALUES',
+    });
+    const names = Array.from({ length: 200_000 }, (_, n) => `"${n}":0`).join();
+    expect(fault(result(`{"tools":[],"x":{${names}}}`)).evidence).toMatchObject({ rule: 'TOO_MANY_NAMES' });
   });
 });
 
