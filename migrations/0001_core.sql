@@ -112,6 +112,8 @@ create table scan (
   deadline timestamptz not null,
   -- When the source was last asked again and still had the revision of the pages: what freshness counts from (S7).
   tail_at timestamptz,
+  -- Ids of the acceptances that its checks rest on.
+  acceptances text[] not null default '{}',
   ended_at timestamptz,
   primary key (tenant, id),
   foreign key (tenant, server, audience) references server_audience (tenant, server, audience)
@@ -249,6 +251,32 @@ create table freshness (
   primary key (tenant, scan)
 );
 
+-- What an operator accepted of a scan that is held (D5, D9). The next scan reads it; nothing leaves QUARANTINED. It counts
+-- beside the pointer that the held scan was judged by, and for one promotion.
+create table acceptance (
+  tenant tenant_id not null,
+  id text not null,
+  discovery text not null,
+  server text not null,
+  audience text not null,
+  kind text not null check (kind in ('SHRUNK', 'ROLLBACK', 'NEW_INCARNATION', 'FAST_FORWARD', 'IDENTITY_CHANGED')),
+  identity digest not null,
+  revision jsonb not null,
+  content_root digest not null,
+  pointer_version bigint not null,
+  reason text not null,
+  accepted_by text not null,
+  accepted_at timestamptz not null default clock_timestamp(),
+  receipt text not null,
+  -- The scan whose promotion rests on it.
+  used_by text,
+  used_at timestamptz,
+  primary key (tenant, id),
+  unique (tenant, discovery),
+  foreign key (tenant, discovery) references scan (tenant, id)
+);
+create index acceptance_unused on acceptance (tenant, server, audience) where used_by is null;
+
 -- Admission -------------------------------------------------------------------------------------------------------
 create table revocation (
   tenant tenant_id not null,
@@ -337,14 +365,14 @@ begin
 end $$;
 
 grant select on fence, policy_epoch, server, server_audience, scan, page, descriptor, descriptor_check,
-  candidate_tool, contract_counter, generation_counter, generation, active_pointer, freshness to genlock_worker;
+  candidate_tool, contract_counter, generation_counter, generation, active_pointer, freshness, acceptance to genlock_worker;
 -- Scans, pages, numbers and the pointer are written by the fenced functions of 0002 alone.
 grant insert on descriptor, descriptor_check, candidate_tool to genlock_worker;
 grant update (tool_id, effect_class, verdict) on candidate_tool to genlock_worker;
 grant update (snapshot, artifact, expires) on generation to genlock_worker;
 
 grant select on fence, policy_epoch, server, server_audience, scan, page, descriptor, candidate_tool, generation,
-  active_pointer, freshness, revocation, receipt to genlock_operator;
+  active_pointer, freshness, acceptance, revocation, receipt to genlock_operator;
 -- genlock_api has no table at all: it calls the functions of 0002, which read through the pointer (P3).
 
 -- The row that records this migration is written by the administrator.

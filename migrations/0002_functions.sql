@@ -217,6 +217,17 @@ begin
   return n;
 end $$;
 
+-- Names the acceptances that the checks of a candidate rest on. What was sealed was checked: from then on they stay.
+create function rest_on(p_tenant text, p_scan text, p_acceptances text[]) returns boolean
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  update scan set acceptances = p_acceptances
+    where tenant = p_tenant and id = p_scan and ended_at is null and state = 'SNAPSHOT_PROVEN'
+      and not exists (select from generation where tenant = p_tenant and scan = p_scan and snapshot is not null);
+  return found;
+end $$;
+
 -- Promotion (P1, P2) -------------------------------------------------------------------------------------------------------
 -- The one compare-and-set. Answers {outcome: promoted | lost | fenced, …}; a retry finds its own candidate.
 create function promote(p_tenant text, p_scan text, p_fresh_until timestamptz, p_receipt jsonb) returns jsonb
@@ -250,6 +261,13 @@ begin
   if coalesce(a.version, 0) <> s.base_pointer_version then
     return jsonb_build_object('outcome', 'lost', 'activeGeneration', a.generation);
   end if;
+  -- An acceptance is used once, and only beside the pointer that it was given beside (D5).
+  if cardinality(s.acceptances) <> (select count(*) from acceptance where tenant = p_tenant and id = any(s.acceptances)
+      and server = s.server and audience = s.audience and pointer_version = s.base_pointer_version and used_by is null) then
+    return jsonb_build_object('outcome', 'fenced', 'what', 'acceptance');
+  end if;
+  update acceptance set used_by = s.id, used_at = clock_timestamp()
+    where tenant = p_tenant and id = any(s.acceptances);
   if a.identity is not null and a.identity <> s.identity then
     update active_pointer set closed_at = clock_timestamp()
       where tenant = p_tenant and server = s.server and audience = s.audience and identity = a.identity;
@@ -409,6 +427,33 @@ begin
   perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
   perform bump_fence(p_tenant, r.server);
   return 'lifted';
+end $$;
+
+-- Accepts one held scan (D5, D9): the newest of its server and audience, beside the pointer that it was judged by. What
+-- it binds is copied from the scan, which has ended and stays as it is.
+create function accept_held(p_tenant text, p jsonb, p_receipt jsonb) returns text
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+declare s scan;
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  select * into s from scan where tenant = p_tenant and id = p->>'discovery';
+  if not found then return 'noSuchDiscovery'; end if;
+  perform pg_advisory_xact_lock(lock_key(p_tenant, s.server));
+  select * into strict s from scan where tenant = p_tenant and id = p->>'discovery';
+  if s.state <> 'QUARANTINED' or s.reason is distinct from p->>'kind' then return 'notAcceptable'; end if;
+  if exists (select from acceptance where tenant = p_tenant and discovery = s.id) then return 'alreadyAccepted'; end if;
+  if s.base_pointer_version <> coalesce((select version from active_pointer where tenant = p_tenant and server = s.server
+        and audience = s.audience and closed_at is null), 0)
+    or exists (select from scan where tenant = p_tenant and server = s.server and audience = s.audience
+      and state = 'QUARANTINED' and started_at > s.started_at) then
+    return 'superseded';
+  end if;
+  insert into acceptance (tenant, id, discovery, server, audience, kind, identity, revision, content_root, pointer_version,
+      reason, accepted_by, receipt)
+    values (p_tenant, p->>'id', s.id, s.server, s.audience, s.reason, s.identity, s.revision, s.content_root,
+      s.base_pointer_version, p->>'reason', p->>'by', p_receipt->>'id');
+  perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
+  return 'accepted';
 end $$;
 
 -- Admission (A1, L3) ------------------------------------------------------------------------------------------------------------
@@ -601,7 +646,8 @@ grant execute on function current_tenant() to genlock_api, genlock_worker, genlo
 grant execute on function claim_scan(text, jsonb), store_page(text, text, int, int, jsonb, bytea),
   note_source(text, text, int, int, jsonb), complete_scan(text, text, int, int, text, int),
   prove_scan(text, text, text, timestamptz), end_scan(text, text, text, text, jsonb),
-  issue_contract_versions(text, text), reserve_generation(text, text), promote(text, text, timestamptz, jsonb),
+  issue_contract_versions(text, text), reserve_generation(text, text), rest_on(text, text, text[]),
+  promote(text, text, timestamptz, jsonb),
   renew_freshness(text, text, timestamptz), policy_bundle(text, integer) to genlock_worker;
 grant execute on function admission_view(text, text, text), active_tool(text, text, text, text),
   active_tool_id(text, text, text, text),
@@ -609,6 +655,7 @@ grant execute on function admission_view(text, text, text), active_tool(text, te
   admit_batch(text, text, jsonb), forget_proofs(text), read_receipts(text, text, text, text, timestamptz, integer) to genlock_api;
 grant execute on function publish_policy(text, integer, text, text, text, jsonb), register_server(text, jsonb, jsonb, jsonb, integer),
   set_server_closed(text, text, text, jsonb), revoke(text, jsonb, jsonb), lift_revocation(text, text, text, jsonb),
+  accept_held(text, jsonb, jsonb),
   policy_bundle(text, integer), read_receipts(text, text, text, text, timestamptz, integer) to genlock_operator;
 
 -- The row that records this migration is written by the administrator.

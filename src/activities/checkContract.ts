@@ -1,17 +1,19 @@
 /**
- * The checks of a proven snapshot: may it follow what was accepted (D8, D9), is it that very content (S7), and what
- * is each tool worth (V1–V7). Verdicts are kept by descriptor and rules, so that an unchanged descriptor is judged once.
+ * The checks of a proven snapshot: may it follow what was accepted (D8, D9), by itself or by an operator's acceptance,
+ * is it that very content (S7), and what is each tool worth (V1–V7). Verdicts are kept by descriptor and rules, so that an unchanged descriptor is judged once.
  */
-import { isUnchanged, judgeContinuity } from '../domain/continuity.js';
+import { acceptanceOf, type Held, judgeWithAcceptances } from '../domain/acceptance.js';
+import { isUnchanged } from '../domain/continuity.js';
+import type { Evidence } from '../domain/generation.js';
 import type { Digest } from '../domain/ids.js';
-import { durationMs, epochMs } from '../domain/ids.js';
-import type { CredentialRef, RegisteredServer } from '../domain/server.js';
+import { durationMs } from '../domain/ids.js';
+import type { RegisteredServer } from '../domain/server.js';
 import type { SourceRevision } from '../domain/snapshot.js';
 import { contentRoot } from '../proof/contentRoot.js';
 import type { ActiveGeneration, ScanRecord } from '../store/scanStore.js';
 import type { CheckContractResult, ScanStep, Stop } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './failures.js';
+import { fenced, withHeartbeat } from './failures.js';
 import { freshUntil } from './freshUntil.js';
 import { judgeTools } from './judgeTools.js';
 import { distinctTools, stopOf } from './pageFacts.js';
@@ -43,19 +45,36 @@ export const checkContract =
           trustVersion: record.trustVersion,
         };
 
-        const continuity = judgeContinuity(active, earlier, {
+        const acceptances = await deps.store.openAcceptances(input.key, record.basePointerVersion);
+        const proposed = {
           ...candidate,
           sameCredential: earlier === null || isSameCredential(earlier, record),
           identityAnnounced: isAnnounced(server, record, active),
-        });
+        };
+        const { continuity, restsOn } = judgeWithAcceptances(active, earlier, proposed, acceptances);
         if (continuity.kind === 'held') return stopOf(continuity.reason, continuity.evidence);
 
         const renewBefore = durationMs(server.freshness.snapshotMaxAge / 4);
-        if (isUnchanged(active, candidate, { now: deps.now(), renewBefore }))
+        // What rests on an acceptance is promoted, with its receipt, whatever the content is.
+        if (restsOn.length === 0 && isUnchanged(active, candidate, { now: deps.now(), renewBefore }))
           return renew(deps, record, server);
 
         await judgeTools(deps, { record, server, pages, progress });
-        return setVerdict(deps, record, server, active, revision);
+        const verdict = await setVerdict(deps, record, server, revision);
+        if (verdict.kind === 'stop') return verdict;
+        const shrunk = await shrinkage(deps, record, server, active);
+        if (shrunk !== null) {
+          const hold: Held = { kind: 'SHRUNK', identity, revision, contentRoot: root };
+          const acceptance = acceptanceOf(acceptances, hold);
+          if (acceptance === undefined) return stopOf('SHRUNK', { revision, ...shrunk });
+          restsOn.push(acceptance);
+        }
+        const named = restsOn.map(({ id }) => id);
+        // A repeat of the activity may rest on less than the attempt before.
+        if (named.length + record.acceptances.length > 0) {
+          if (!(await deps.store.restOn(record.tenant, record.id, named))) throw fenced(record.id);
+        }
+        return verdict;
       },
     );
   };
@@ -103,37 +122,29 @@ const setVerdict = async (
   deps: ActivityDeps,
   record: ScanRecord,
   server: RegisteredServer,
-  active: ActiveGeneration | null,
   revision: SourceRevision,
-): Promise<CheckContractResult> => {
+): Promise<Extract<CheckContractResult, { readonly kind: 'checked' }> | Stop> => {
   const { tools, quarantined, firstQuarantined } = await deps.store.candidateSummary(
     record.tenant,
     record.id,
   );
-  const held = (
-    reason: 'ALL_TOOLS_QUARANTINED' | 'TOOL_FAULT' | 'SHRUNK',
-    evidence: Readonly<Record<string, unknown>>,
-  ): Stop => ({
-    kind: 'stop',
-    state: 'QUARANTINED',
-    reason,
-    evidence: { revision, ...evidence },
-  });
-  if (tools > 0 && quarantined === tools)
-    return held('ALL_TOOLS_QUARANTINED', { tools, first: firstQuarantined });
-  if (quarantined > 0 && server.contract.onToolFault === 'quarantine-catalog') {
-    return held('TOOL_FAULT', { tools, quarantined, first: firstQuarantined });
-  }
-  if (active !== null) {
-    const lost = await deps.store.removedTools(record.tenant, record.id, active.scan);
-    if (lost.active > 0 && lost.removed / lost.active > server.contract.shrinkShare) {
-      return held('SHRUNK', {
-        active: lost.active,
-        removed: lost.removed,
-        examples: lost.examples,
-        allowedShare: server.contract.shrinkShare,
-      });
-    }
-  }
+  const held = (reason: 'ALL_TOOLS_QUARANTINED' | 'TOOL_FAULT', evidence: Evidence): Stop =>
+    stopOf(reason, { revision, tools, first: firstQuarantined, ...evidence });
+  if (tools > 0 && quarantined === tools) return held('ALL_TOOLS_QUARANTINED', {});
+  if (quarantined > 0 && server.contract.onToolFault === 'quarantine-catalog')
+    return held('TOOL_FAULT', { quarantined });
   return { kind: 'checked', tools, quarantined };
+};
+
+/** How much of the active list the candidate lacks, where that is more than the registration allows; else null. */
+const shrinkage = async (
+  deps: ActivityDeps,
+  record: ScanRecord,
+  server: RegisteredServer,
+  before: ActiveGeneration | null,
+): Promise<Evidence | null> => {
+  if (before === null) return null;
+  const { active, removed, examples } = await deps.store.removedTools(record.tenant, record.id, before.scan);
+  const allowedShare = server.contract.shrinkShare;
+  return active > 0 && removed / active > allowedShare ? { active, removed, examples, allowedShare } : null;
 };

@@ -94,6 +94,7 @@ const receiptBody = (
     contentRoot,
     previousGeneration: active?.generation ?? null,
     discovery: record.id,
+    acceptances: record.acceptances,
     credential: credentialEvidence(record.credential, record.credentialFingerprint),
     outcome: 'ACTIVE',
   };

@@ -3,6 +3,7 @@ import { OpenAPIRegistry, OpenApiGeneratorV31, type ResponseConfig } from '@aste
 import type { z } from 'zod';
 import { PROBLEM_TYPE } from './problem.js';
 import type { Route } from './route.js';
+import { acceptanceRoutes } from './routes/acceptances.js';
 import { admissionRoutes } from './routes/admissions.js';
 import { catalogRoutes } from './routes/catalogs.js';
 import { discoveryRoutes } from './routes/discoveries.js';
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...receiptRoutes,
   ...serverRoutes,
   ...discoveryRoutes,
+  ...acceptanceRoutes,
   ...policyRoutes,
   ...revocationRoutes,
   ...systemRoutes,

@@ -6,6 +6,7 @@ import type { JsonValue } from '../domain/json.js';
 import type { DpopKey } from './dpopKey.js';
 import { GenlockProblem, GenlockUnreachable } from './problem.js';
 import type {
+  Acceptance,
   Admitted,
   Catalog,
   CatalogSummary,
@@ -77,6 +78,19 @@ export interface GenlockClient {
   ): Promise<{ readonly tools: readonly DiscoveredTool[]; readonly next: number | null }>;
   cancelDiscovery(id: string): Promise<void>;
 
+  /** Accepts what a discovery was held for; the next one reads it. */
+  accept(
+    discovery: string,
+    reason: string,
+  ): Promise<Acceptance & { readonly discoveries: readonly DiscoveryStart[] }>;
+  acceptances(): Promise<
+    readonly (Acceptance & {
+      readonly acceptedAt: string;
+      readonly usedBy: string | null;
+      readonly open: boolean;
+    })[]
+  >;
+
   publishPolicy(bundle: unknown, expectedEpoch?: number): Promise<PublishedPolicy>;
   policy(): Promise<{ readonly epoch: number; readonly digest: string; readonly bundle: JsonValue }>;
 
@@ -145,6 +159,9 @@ export const createClient = (options: ClientOptions): GenlockClient => {
     cancelDiscovery: async (id) => {
       await read(`/v1/discoveries/${part(id)}/cancel`, post());
     },
+
+    accept: (discovery, reason) => read('/v1/acceptances', post({ discovery, reason })),
+    acceptances: () => member('acceptances', '/v1/acceptances'),
 
     publishPolicy: (bundle, expectedEpoch) => read('/v1/policies', post({ bundle, expectedEpoch })),
     policy: () => read('/v1/policies/current'),

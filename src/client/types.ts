@@ -1,4 +1,5 @@
 /** What the API answers, as its OpenAPI document says it. Written out, so that a client needs nothing else of Genlock. */
+import type { AcceptableKind } from '../domain/acceptance.js';
 import type { EffectClass, ToolVerdict } from '../domain/descriptor.js';
 import type { Code } from '../domain/errors.js';
 import type { CandidateState, Evidence } from '../domain/generation.js';
@@ -231,6 +232,21 @@ export interface DiscoveredTool {
   readonly descriptor: string;
   /** null where the discovery did not get as far as judging it. */
   readonly verdict: ToolVerdict['status'] | null;
+}
+
+/** What an operator accepted of a held discovery. */
+export interface Acceptance {
+  readonly id: string;
+  readonly discovery: string;
+  readonly server: string;
+  readonly audience: string;
+  readonly kind: AcceptableKind;
+  readonly identity: string;
+  readonly revision: { readonly binding: string; readonly value: JsonValue };
+  readonly contentRoot: string;
+  readonly reason: string;
+  readonly by: string;
+  readonly receipt: string;
 }
 
 export interface PublishedPolicy {

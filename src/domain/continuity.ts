@@ -10,13 +10,13 @@ import { compareCounters, sameRevision } from './snapshot.js';
 /** A jump of a counter beyond this is held: after it, nothing the source says later could follow (D9). */
 export const MAX_REVISION_JUMP = 1_000_000_000;
 
-interface Accepted {
+export interface Accepted {
   readonly identity: Digest;
   readonly revision: SourceRevision;
   readonly contentRoot: Digest;
 }
 
-interface Proposed {
+export interface Proposed {
   readonly identity: Digest;
   readonly revision: SourceRevision;
   readonly contentRoot: Digest;
@@ -54,7 +54,14 @@ export const judgeContinuity = (
   if (active !== null && active.identity !== proposed.identity && !proposed.identityAnnounced)
     return held('IDENTITY_CHANGED', { accepted: active.identity, proposed: proposed.identity });
   // Another identity is another source: the counters of the two have no order.
-  if (accepted === null) return { kind: 'follows' };
+  return accepted === null ? { kind: 'follows' } : judgeRevision(accepted, proposed);
+};
+
+/** D9: whether a revision of one source can follow one that was accepted of it. */
+export const judgeRevision = (
+  accepted: Pick<Accepted, 'revision' | 'contentRoot'>,
+  proposed: Pick<Proposed, 'revision' | 'contentRoot' | 'sameCredential'>,
+): Continuity => {
   const evidence = { accepted: accepted.revision, proposed: proposed.revision };
   // D9: only what the same credential sees twice at one revision contradicts itself.
   const agrees = accepted.contentRoot === proposed.contentRoot || !proposed.sameCredential;

@@ -189,7 +189,7 @@ export const END_REASONS = {
     state: 'QUARANTINED',
     meaning:
       'Endpoint, certificate key or artifact is not the one of the active generation, and the trust configuration does not list it (D8).',
-    next: 'If the change is meant, add the new identity to the trust configuration and scan again.',
+    next: 'If the change is meant, accept this discovery (POST /v1/acceptances), or list the new identity in the trust configuration and scan again.',
   },
   IDENTITY_TORN: {
     state: 'QUARANTINED',
@@ -199,7 +199,7 @@ export const END_REASONS = {
   ROLLBACK: {
     state: 'QUARANTINED',
     meaning: 'The revision is lower than one that was already accepted (D9).',
-    next: 'If the server was restored on purpose, accept its new incarnation.',
+    next: 'If the server was restored on purpose, accept this discovery (POST /v1/acceptances).',
   },
   EQUIVOCATION: {
     state: 'QUARANTINED',
@@ -209,17 +209,17 @@ export const END_REASONS = {
   FAST_FORWARD: {
     state: 'QUARANTINED',
     meaning: 'The revision jumps absurdly far ahead, after which nothing could follow (D9).',
-    next: 'If the jump is meant, accept it.',
+    next: 'If the jump is meant, accept this discovery (POST /v1/acceptances).',
   },
   NEW_INCARNATION: {
     state: 'QUARANTINED',
     meaning: 'The revision has another incarnation, or another kind of binding, than the accepted one (D9).',
-    next: 'If the server was set up anew on purpose, accept the new incarnation.',
+    next: 'If the server was set up anew on purpose, accept this discovery (POST /v1/acceptances).',
   },
   SHRUNK: {
     state: 'QUARANTINED',
     meaning: 'The candidate loses more of the active tools than the configured share.',
-    next: 'If the removal is meant, accept the shrunk list.',
+    next: 'If the removal is meant, accept this discovery (POST /v1/acceptances).',
   },
   ALL_TOOLS_QUARANTINED: {
     state: 'QUARANTINED',

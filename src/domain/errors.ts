@@ -234,6 +234,10 @@ export const CODES = {
       EPOCH_EXISTS: 'Another bundle was published meanwhile.',
       CHANGED_MEANWHILE: 'Somebody else changed the trust of this server meanwhile.',
       ALREADY_LIFTED: 'The revocation was lifted before.',
+      NOT_ACCEPTABLE: 'This discovery is not held for a reason that an operator can accept.',
+      ALREADY_ACCEPTED: 'The discovery was accepted before.',
+      HELD_SUPERSEDED:
+        'A newer discovery is held, or the active catalog has moved since this one was judged beside it.',
     },
   },
   BUSY: {

@@ -49,6 +49,8 @@ export interface CatalogReceipt extends ReceiptCommon, CatalogBinding {
   readonly previousGeneration: number | null;
   /** Id of the discovery that proved it. */
   readonly discovery: string;
+  /** Ids of the acceptances that it rests on, which it has used (D5). */
+  readonly acceptances: readonly string[];
   readonly outcome: 'ACTIVE';
 }
 

@@ -18,6 +18,11 @@ export interface StrictLimits {
   readonly maxValues?: number;
   /** Most different member names in the document; no bound where absent. */
   readonly maxNames?: number;
+  /**
+   * Most characters of all arrays and objects together, an inner one counted again in each that holds it: writing the
+   * canonical form copies as much. No bound where absent.
+   */
+  readonly maxNested?: number;
 }
 
 export interface StrictWishes {
@@ -56,6 +61,7 @@ export const readStrict = (
     maxDepth: limits.maxDepth,
     maxValues: limits.maxValues ?? Number.POSITIVE_INFINITY,
     maxNames: limits.maxNames ?? Number.POSITIVE_INFINITY,
+    maxNested: limits.maxNested ?? Number.POSITIVE_INFINITY,
     elementsOf: wishes.elementsOf,
     spanOf: wishes.spanOf ?? [],
   });

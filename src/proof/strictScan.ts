@@ -28,6 +28,8 @@ export interface ScanWishes {
   readonly maxValues: number;
   /** Most different member names: each is one that an engine keeps, and a shape of its own for the objects that have it. */
   readonly maxNames: number;
+  /** Most characters of all arrays and objects together, an inner one counted again in each that holds it. */
+  readonly maxNested: number;
   readonly elementsOf: string | undefined;
   readonly spanOf: readonly string[];
 }
@@ -86,6 +88,7 @@ export const scanStrict = (text: string, wishes: ScanWishes): ScanResult => {
   const watchDepth = Math.max(-1, ...[...watched].map((pointer) => parsePointer(pointer).length));
   let depth = 0;
   let values = 0;
+  let nested = 0;
   const names = new Set<string>();
   const countsNames = Number.isFinite(wishes.maxNames);
 
@@ -185,6 +188,8 @@ export const scanStrict = (text: string, wishes: ScanWishes): ScanResult => {
         break;
       }
       if (text[at] !== (level.isArray ? ']' : '}')) throw refuse('MALFORMED', at);
+      nested += at + 1 - level.start;
+      if (nested > wishes.maxNested) throw refuse('TOO_DEEP', level.start);
       depth--;
       close(level.spanName, level.start, at + 1);
       at = skipSpace(text, at + 1);

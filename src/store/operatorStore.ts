@@ -1,4 +1,5 @@
 /** What operators change and look at. Every change bumps the fence of its scope before it is answered. */
+import type { Held } from '../domain/acceptance.js';
 import type { ToolVerdict } from '../domain/descriptor.js';
 import type { CandidateState, Evidence } from '../domain/generation.js';
 import type { AudienceClass, Digest, ServerName, TenantId } from '../domain/ids.js';
@@ -15,6 +16,25 @@ export interface RevocationRecord {
   readonly target: string;
   readonly reason: string;
   readonly by: string;
+}
+
+/** What an operator accepts: a held scan, by what it held. */
+export interface AcceptanceRecord extends Held {
+  readonly id: string;
+  readonly discovery: string;
+  readonly server: ServerName;
+  readonly audience: AudienceClass;
+  readonly reason: string;
+  readonly by: string;
+}
+
+export interface StoredAcceptance extends AcceptanceRecord {
+  readonly acceptedAt: string;
+  readonly receipt: string;
+  /** The discovery whose promotion rests on it. */
+  readonly usedBy: string | null;
+  /** Whether a scan can still rest on it: not used, and the catalog has not moved since. */
+  readonly open: boolean;
 }
 
 export interface DiscoverySummary {
@@ -117,6 +137,14 @@ export interface OperatorStore {
   ): Promise<
     readonly (RevocationRecord & { readonly revokedAt: string; readonly liftedAt: string | null })[]
   >;
+  /** All that it binds is taken from the scan itself; of the record only id, kind, reason and operator are stored. */
+  acceptHeld(
+    tenant: TenantId,
+    acceptance: AcceptanceRecord,
+    receipt: ReceiptRow,
+  ): Promise<'accepted' | 'noSuchDiscovery' | 'notAcceptable' | 'alreadyAccepted' | 'superseded'>;
+  /** Newest first, at most a thousand. */
+  listAcceptances(tenant: TenantId): Promise<readonly StoredAcceptance[]>;
   /** Newest first. `scan` ids start with the run id of the workflow. */
   listDiscoveries(
     tenant: TenantId,

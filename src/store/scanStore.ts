@@ -1,5 +1,6 @@
 /** What discovery keeps and reads: scans, their pages, candidates and generations. The worker's side of the store. */
 
+import type { Acceptance } from '../domain/acceptance.js';
 import type { EffectClass, ToolVerdict } from '../domain/descriptor.js';
 import type { EndReason, EndState } from '../domain/endReasons.js';
 import type { CandidateState, DiscoveryKey, Evidence } from '../domain/generation.js';
@@ -43,6 +44,8 @@ export interface ScanRecord {
   readonly credentialExpires: EpochMs | null;
   /** When the source last still had the revision of the pages (S7). */
   readonly tailAt: EpochMs | null;
+  /** Ids of the acceptances that its checks rest on. */
+  readonly acceptances: readonly string[];
   readonly startedAt: EpochMs;
   readonly deadline: EpochMs;
   readonly endedAt: EpochMs | null;
@@ -207,6 +210,10 @@ export interface ScanStore {
   active(key: DiscoveryKey): Promise<ActiveGeneration | null>;
   /** What was last accepted of an identity, also where another one is active now (D9). */
   acceptedOf(key: DiscoveryKey, identity: Digest): Promise<AcceptedRevision | null>;
+  /** What operators accepted beside the pointer of this version and no promotion has used, oldest first (D5). */
+  openAcceptances(key: DiscoveryKey, pointerVersion: number): Promise<readonly Acceptance[]>;
+  /** Names what the checks rest on; the promotion uses it. False where the scan is sealed or has ended. */
+  restOn(tenant: TenantId, scan: string, acceptances: readonly string[]): Promise<boolean>;
   issueContractVersions(tenant: TenantId, scan: string): Promise<void>;
   sealedTools(tenant: TenantId, scan: string): Promise<readonly SealedToolRow[]>;
   saveClassification(

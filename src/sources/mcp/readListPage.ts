@@ -20,14 +20,16 @@ import { excerpt } from '../excerpt.js';
 import { type ConnectionEvidence, type FetchedPage, type RevisionPointers, SourceFault } from '../source.js';
 
 /** Deeper nesting than any schema of a tool needs, and far below what would exhaust a stack. */
-export const MAX_DEPTH = 128;
+const MAX_DEPTH = 128;
 /**
  * JSON values of one page, and names among them. Ordinary tools take some 25 bytes a value and share most of their names,
- * so that 16 MB of them stay below. A page of `{}` could otherwise be millions of objects, which cost a hundred times
+ * so that as many as a scan takes by default stay below. A page of `{}` could otherwise be millions of objects, which cost a hundred times
  * their bytes and hold the process up for seconds.
  */
-export const MAX_VALUES = 750_000;
-export const MAX_NAMES = 50_000;
+const MAX_VALUES = 640_000;
+const MAX_NAMES = 50_000;
+/** Ordinary tools come to seven times their page, here twelve times 16 MB. */
+const MAX_NESTED = 200_000_000;
 const MAX_TOKEN = 1_024;
 
 export type ListAnswer =
@@ -64,7 +66,7 @@ const parse = (raw: Uint8Array, secrets: readonly string[]) => {
   try {
     return readStrict(
       raw,
-      { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, maxNames: MAX_NAMES },
+      { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, maxNames: MAX_NAMES, maxNested: MAX_NESTED },
       { elementsOf: '/result/tools', spanOf: ['/result'] },
     );
   } catch (error) {

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { CatalogError } from '../../domain/errors.js';
 import type { DiscoveredTool, DiscoveryDetail, DiscoverySummary, OperatorStore } from '../operatorStore.js';
+import { heldPart } from './acceptances.js';
 import { readPolicyBundle } from './activePointer.js';
 import { readReceipts } from './admissionStore.js';
 import { isSqlState, query, type Row, withTenant } from './pool.js';
@@ -224,4 +225,5 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
     }),
 
   receipts: (tenant, filter) => readReceipts(pool, tenant, filter),
+  ...heldPart(pool),
 });

@@ -21,7 +21,8 @@ export const freshnessRecord = (row: Row): CatalogFreshness => ({
 
 export const SCAN_COLUMNS = `tenant, id, server, audience, round, state, policy_epoch, trust_version,
   base_pointer_version::float8 as base_pointer_version, protocol, source_evidence, identity, revision, page_root,
-  content_root, tools, credential, credential_fingerprint, credential_expires, tail_at, started_at, deadline, ended_at`;
+  content_root, tools, credential, credential_fingerprint, credential_expires, tail_at, acceptances,
+  started_at, deadline, ended_at`;
 
 export const scanRecord = (row: Row): ScanRecord =>
   ({
@@ -45,6 +46,7 @@ export const scanRecord = (row: Row): ScanRecord =>
     credentialFingerprint: row['credential_fingerprint'],
     credentialExpires: timeOrNull(row['credential_expires']),
     tailAt: timeOrNull(row['tail_at']),
+    acceptances: row['acceptances'],
     startedAt: time(row['started_at']),
     deadline: time(row['deadline']),
     endedAt: timeOrNull(row['ended_at']),

@@ -1,6 +1,7 @@
 /** The worker's store, put together from its parts. */
 import type pg from 'pg';
 import type { ScanStore } from '../scanStore.js';
+import { acceptancePart } from './acceptances.js';
 import { generationPart } from './activePointer.js';
 import { candidatePart } from './candidates.js';
 import { scanPart } from './scans.js';
@@ -9,4 +10,5 @@ export const createScanStore = (pool: pg.Pool): ScanStore => ({
   ...scanPart(pool),
   ...candidatePart(pool),
   ...generationPart(pool),
+  ...acceptancePart(pool),
 });

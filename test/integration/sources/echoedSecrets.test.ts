@@ -28,7 +28,7 @@ const serverInfo = { name: 'bendable', version: '0', description: `Bearer ${TOKE
 const initialize: Bend = (bent) =>
   bent.result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo });
 const answer =
-  (status: number, headers: Record<string, string>, body = 'x'): BendableOptions['any'] =>
+  (status: number, headers: Record<string, string>, body = 'x'): Required<BendableOptions>['any'] =>
   (_, response) => {
     response.writeHead(status, headers).end(body);
     return true;
@@ -125,9 +125,9 @@ describe('S6 a server that echoes its credential', () => {
   test.each(CASES)('in %s ends %s, and the credential stands nowhere', async (_where, reason, options) => {
     const server = await stack.bent({ initialize, ...options });
     const key = ownKey();
-    stack.secrets.set('GENLOCK_ECHOED', TOKEN);
+    stack.secrets.set('GENLOCK_CREDENTIAL_ACME_ECHOED', TOKEN);
     await stack.register(key, server.url, {
-      audiences: { [key.audience]: { kind: 'reference', reference: 'env:GENLOCK_ECHOED' } },
+      audiences: { [key.audience]: { kind: 'reference', reference: 'env:GENLOCK_CREDENTIAL_ACME_ECHOED' } },
     });
     const outcome = await stack.discover(key);
     expect(outcome.reason).toBe(reason);
@@ -137,6 +137,9 @@ describe('S6 a server that echoes its credential', () => {
     const rows = await rowsOf();
     expect(textOf(history)).toContain(key.server);
     expect(rows).toContain(key.server);
+    // The server did say it: a place that shows nothing of it would prove nothing.
+    if (reason === 'PROMOTED') expect(rows).toContain('Bearer [redacted]');
+    else expect(JSON.stringify(outcome.evidence)).toMatch(/\[redacted\]|SECRET_ECHOED/);
     for (const trace of TRACES) {
       expect(JSON.stringify(outcome)).not.toContain(trace);
       expect(textOf(history)).not.toContain(trace);

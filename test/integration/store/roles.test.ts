@@ -80,6 +80,8 @@ describe('P3 genlock_api', () => {
       ["select genlock.store_page('acme', $1, 0, 1, '{}', '')", [scan]],
       ["select genlock.publish_policy('acme', 0, '{}', '', '', '{}')", []],
       ["select genlock.register_server('acme', '{}', '{}', '{}', null)", []],
+      ["select genlock.accept_held('acme', '{}', '{}')", []],
+      ["select genlock.rest_on('acme', $1, '{}')", [scan]],
       ["select genlock.bump_fence('acme', '')", []],
       ["select genlock.insert_receipt('{}')", []],
     ] as const;
@@ -184,6 +186,9 @@ describe('D6 P1 genlock_worker', () => {
     ['freshness', "update genlock.freshness set expires = now() + interval '1 year'"],
     ['a fence', 'update genlock.fence set version = 1'],
     ['a policy', 'delete from genlock.policy_epoch'],
+    ['an acceptance', 'update genlock.acceptance set used_by = null'],
+    ['what it rests on', "update genlock.scan set acceptances = '{}'"],
+    ['an act of an operator', "select genlock.accept_held('acme', '{}', '{}')"],
     ['receipts', 'select 1 from genlock.receipt'],
     ['leases', 'select 1 from genlock.lease'],
   ])('writes %s by the fenced functions only, or not at all', async (_, text) => {
@@ -232,6 +237,12 @@ describe('genlock_operator', () => {
     expect(
       await underTenant(fixture.operatorPool, 'acme', 'update genlock.server set closed_reason = null'),
     ).toBe(DENIED);
+    expect(
+      await underTenant(fixture.operatorPool, 'acme', 'update genlock.acceptance set pointer_version = 1'),
+    ).toBe(DENIED);
+    expect(await sqlState(fixture.operatorPool, "select genlock.rest_on('acme', $1, '{}')", [scan])).toBe(
+      DENIED,
+    );
     expect(
       await sqlState(fixture.operatorPool, "select genlock.promote('acme', $1, now(), '{}')", [scan]),
     ).toBe(DENIED);

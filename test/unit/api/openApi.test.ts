@@ -25,6 +25,8 @@ describe('the document', () => {
       'get /v1/discoveries/{id} operator',
       'get /v1/discoveries/{id}/tools operator',
       'post /v1/discoveries/{id}/cancel operator',
+      'post /v1/acceptances operator',
+      'get /v1/acceptances operator',
       'post /v1/policies operator',
       'get /v1/policies/current operator',
       'post /v1/revocations operator',

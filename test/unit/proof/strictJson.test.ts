@@ -2,12 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, member } from '../../../src/domain/json.js';
 import { resolvePointer } from '../../../src/proof/jsonPointer.js';
-import { readStrict, StrictJsonError, type StrictWishes } from '../../../src/proof/strictJson.js';
+import {
+  readStrict,
+  StrictJsonError,
+  type StrictLimits,
+  type StrictWishes,
+} from '../../../src/proof/strictJson.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const read = (text: string, wishes: StrictWishes = {}) => readStrict(bytes(text), { maxDepth: 20 }, wishes);
 
-const refusalOf = (input: string | Uint8Array, limits = { maxDepth: 20 }) => {
+const refusalOf = (input: string | Uint8Array, limits: StrictLimits = { maxDepth: 20 }) => {
   try {
     readStrict(typeof input === 'string' ? bytes(input) : input, limits);
   } catch (error) {
@@ -85,6 +90,14 @@ describe('V7 the strict reader refuses, with the place', () => {
       reason: 'TOO_MANY_NAMES',
       pointer: '/2/c',
     });
+  });
+
+  test('much text below many levels is refused: writing it again would copy it at each level', () => {
+    const under = (levels: number): string =>
+      `${'{"a":'.repeat(levels)}"${'x'.repeat(5_000)}"${'}'.repeat(levels)}`;
+    const limits = { maxDepth: 100, maxNested: 100_000 };
+    expect(refusalOf(under(19), limits)).toBeUndefined();
+    expect(refusalOf(under(20), limits)).toMatchObject({ reason: 'TOO_DEEP' });
   });
 
   test('the place of a value below very long names is cut', () => {
