@@ -1,13 +1,12 @@
 /** The operator's routes for what discovery has held (D5); what a scan makes of it is tested with discovery. */
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type GenlockClient, GenlockProblem } from '../../../src/client/client.js';
 import type { EndReason } from '../../../src/domain/endReasons.js';
-import { parseAudienceClass, parseServerName } from '../../../src/domain/ids.js';
 import type { OperatorReceipt } from '../../../src/domain/receipt.js';
 import { verifyReceipt } from '../../../src/keys/receipt.js';
 import { sha256Bytes } from '../../../src/proof/digest.js';
 import { type ApiFixture, AUDIENCE, type Person, startApi } from './apiFixture.js';
+import { heldScan, REVISION } from './heldScan.js';
 import { IDENTITY } from './promoteTools.js';
 
 let api: ApiFixture;
@@ -35,34 +34,13 @@ const register = async (name: string): Promise<void> => {
     refreshSeconds: 0,
   });
 };
-const REVISION = { binding: 'SERVER_REVISION', value: { incarnation: 'i', counter: 8 } } as const;
-/** A scan of a whole list that is held; without a list, one that was held before it was whole. */
-const heldScan = async (server: string, reason: EndReason, whole = true): Promise<string> => {
-  const { scans: store, tenant } = api;
-  const id = `${randomUUID()}/0`;
-  const claim = { scan: id, segment: 0, attempt: 1 };
-  const key = { tenant, server: parseServerName(server), audience: parseAudienceClass(AUDIENCE) };
-  const run = { workflowId: 'discovery:test', runId: 'run', round: 0, worker: 'w1' };
-  await store.claimScan({ key, id, ...run, segment: 0, attempt: 1 });
-  if (whole) {
-    await store.noteSource(tenant, claim, {
-      protocol: 'mcp-2025-11-25',
-      identity: IDENTITY,
-      evidence: {},
-      revision: REVISION,
-      credentialFingerprint: null,
-      credentialExpires: null,
-    });
-    await store.completeScan(tenant, claim, { contentRoot: sha256Bytes('list'), tools: 1 });
-  }
-  await store.endScan(tenant, id, { state: 'QUARANTINED', reason, evidence: {} });
-  return id;
-};
+const held = (server: string, reason: EndReason, whole?: boolean): Promise<string> =>
+  heldScan(api.scans, { tenant: api.tenant, server, reason, whole });
 
 describe('D5 acceptances', () => {
   test('D5 R1 an acceptance tells what it binds, starts a discovery, is listed, and has a receipt', async () => {
     await register('held');
-    const discovery = await heldScan('held', 'SHRUNK');
+    const discovery = await held('held', 'SHRUNK');
     const accepted = await operator.client.accept(discovery, 'the old tools are gone');
     expect(accepted).toEqual({
       id: expect.any(String),
@@ -104,15 +82,13 @@ describe('D5 acceptances', () => {
 
   test('D5 what no person can accept, and what a newer hold has superseded, is refused with the reason', async () => {
     await register('refused');
-    const first = await heldScan('refused', 'ROLLBACK');
+    const first = await held('refused', 'ROLLBACK');
     for (const [reason, whole] of [
       ['EQUIVOCATION', true],
       ['TOOL_FAULT', true],
       ['SHRUNK', false],
     ] as const)
-      expect(
-        await refusal(operator.client.accept(await heldScan('refused', reason, whole), 'x')),
-      ).toMatchObject({
+      expect(await refusal(operator.client.accept(await held('refused', reason, whole), 'x'))).toMatchObject({
         status: 409,
         code: 'CONFLICT',
         reason: 'NOT_ACCEPTABLE',
@@ -131,7 +107,7 @@ describe('D5 acceptances', () => {
 
   test('S4 only an operator of the tenant accepts or sees acceptances', async () => {
     await register('walled');
-    const discovery = await heldScan('walled', 'SHRUNK');
+    const discovery = await held('walled', 'SHRUNK');
     const other = await api.person('otto', ['genlock-operator'], { tenant: api.otherTenant });
     expect(await refusal(other.client.accept(discovery, 'x'))).toMatchObject({
       status: 404,

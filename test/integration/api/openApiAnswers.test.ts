@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument, ROUTES } from '../../../src/api/openApi.js';
 import { type ApiFixture, AUDIENCE, type Person, startApi } from './apiFixture.js';
 import { bundle, CLASSES } from './examplePolicy.js';
+import { heldScan } from './heldScan.js';
 import { promoteTools, tool } from './promoteTools.js';
 
 interface Asked {
@@ -20,6 +21,7 @@ let api: ApiFixture;
 let operator: Person;
 let manager: Person;
 let scan: string;
+let held: string;
 let descriptor: string;
 let receipt: string;
 let revocation: string;
@@ -73,6 +75,8 @@ const VALID: Readonly<Record<string, () => Asked>> = {
   readDiscovery: () => ({ params: { id: scan } }),
   readDiscoveredTools: () => ({ params: { id: scan }, query: { after: '-1', limit: '1' } }),
   cancelDiscovery: () => ({ params: { id: scan } }),
+  acceptHeld: () => ({ body: { discovery: held, reason: 'a test' } }),
+  listAcceptances: () => ({}),
   publishPolicy: () => ({ body: { bundle: bundle(), expectedEpoch: 1 } }),
   readPolicy: () => ({}),
   revoke: () => ({ body: { kind: 'tool-name', ...inventory, target: 'count', reason: 'a test' } }),
@@ -101,6 +105,7 @@ beforeAll(async () => {
     classes: CLASSES,
   });
   scan = generation.scan;
+  held = await heldScan(api.scans, { tenant: api.tenant, ...inventory, reason: 'SHRUNK' });
   descriptor = generation.tools['count']?.descriptor ?? '';
   const node = { ...inventory, tool: 'inventory.count@1', generation: 1, descriptor };
   const admitted = await manager.client.admit({ ...node, arguments: { warehouse: 'n', sku: 'A' } });

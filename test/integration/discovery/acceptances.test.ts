@@ -78,22 +78,22 @@ const expectPromotedBy = async (key: DiscoveryKey, ids: readonly string[]): Prom
 
 describe('D5 D9 held, accepted, promoted', () => {
   const lists = { pages: [tools(10)], revision: at(7) };
-  test.concurrent.each<[string, BentList]>([
-    ['SHRUNK', { pages: [tools(2)], revision: at(8) }],
-    ['SHRUNK', { pages: [[]], revision: at(8) }],
-    ['ROLLBACK', { pages: [tools(11)], revision: at(6) }],
-    ['ROLLBACK', { pages: [tools(10)], revision: at(6) }],
-    ['NEW_INCARNATION', { pages: [tools(11)], revision: at(1, 'anew') }],
-    ['NEW_INCARNATION', { pages: [tools(11)], token: 'opaque' }],
-    ['FAST_FORWARD', { pages: [tools(11)], revision: at(5_000_000_000) }],
-  ])('%s: %j', async (reason, list) => {
+  test.concurrent.each<[reason: string, what: string, list: BentList]>([
+    ['SHRUNK', 'fewer tools', { pages: [tools(2)], revision: at(8) }],
+    ['SHRUNK', 'no tools at all', { pages: [[]], revision: at(8) }],
+    ['ROLLBACK', 'another list', { pages: [tools(11)], revision: at(6) }],
+    ['ROLLBACK', 'the active list', { pages: [tools(10)], revision: at(6) }],
+    ['NEW_INCARNATION', 'a counter', { pages: [tools(11)], revision: at(1, 'anew') }],
+    ['NEW_INCARNATION', 'a token', { pages: [tools(11)], token: 'opaque' }],
+    ['FAST_FORWARD', 'from which later revisions go on', { pages: [tools(11)], revision: at(5_000_000_000) }],
+  ])('%s: %s', async (reason, _, list) => {
     const { key, state } = await bentServer(lists);
     state.list = list;
     const held = await heldFor(key, reason);
     const accepted = await accept(key, held.scan);
     expect(accepted).toMatchObject({ kind: reason, server: key.server, audience: key.audience, by: 'olga' });
     expect(accepted.discoveries).toMatchObject([{ server: key.server, failed: null }]);
-    const { receipt, discoveries: _, ...record } = accepted;
+    const { receipt, discoveries: __, ...record } = accepted;
     expect(await receiptOf<OperatorReceipt>(key, receipt)).toMatchObject({
       kind: 'operator',
       act: 'ACCEPT',
