@@ -1,7 +1,7 @@
 /** What a complete list is worth: faults of a tool, faults of the set, and what may follow the active generation. */
 import { describe, expect, test } from 'vitest';
 import type { DiscoveryKey } from '../../../src/domain/generation.js';
-import { parseServerName } from '../../../src/domain/ids.js';
+import { parseAudienceClass, parseServerName } from '../../../src/domain/ids.js';
 import { verifySnapshot } from '../../../src/proof/verifySnapshot.js';
 import { selfSignedCertificate, type TestCertificate } from '../../fixtures/selfSignedCertificate.js';
 import { at, type BentList, serveList, tool, tools } from './bentLists.js';
@@ -119,10 +119,11 @@ describe('V5 hints', () => {
   test("V5 a hint that disagrees with the operator's class is sealed as a finding, and gives no class", async () => {
     const pages = [[tool('reserve', { annotations: { readOnlyHint: true } })]];
     const server = await stack.bent({ list: serveList(() => ({ pages, revision: at(1) })) });
-    const key = { ...ownKey(), server: parseServerName('inventory') };
+    // The classification names this server's namespace; the audience keeps the discovery apart from other files'.
+    const key = { ...ownKey(parseAudienceClass('hints.policy-1')), server: parseServerName('inventory') };
     await stack.publishPolicy();
     await stack.register(key, server.url);
-    expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE' });
+    expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE', reason: 'PROMOTED' });
     const [reserve] = (await artifactOf(key, 1)).tools;
     expect(reserve).toMatchObject({
       effectClass: 'RESERVATION',
