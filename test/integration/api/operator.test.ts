@@ -125,6 +125,9 @@ describe('policies', () => {
   });
 
   test('P1 publishing starts a discovery for every audience of every server', async () => {
+    await operator.client.registerServer(registration('nowhere'));
+    const audiences = { [AUDIENCE]: 'none', 'viewer.policy-1': 'none' };
+    await operator.client.registerServer(registration('pair', { audiences }));
     const { rebinding, receipt, epoch } = await operator.client.publishPolicy(bundle());
     expect(rebinding).toContainEqual(
       expect.objectContaining({ server: 'nowhere', audience: AUDIENCE, failed: null }),
