@@ -127,12 +127,12 @@ describe('policies', () => {
   test('P1 publishing starts a discovery for every audience of every server', async () => {
     await operator.client.registerServer(registration('nowhere'));
     const audiences = { [AUDIENCE]: 'none', 'viewer.policy-1': 'none' };
-    await operator.client.registerServer(registration('pair', { audiences }));
+    await operator.client.registerServer(registration('twofold', { audiences }));
     const { rebinding, receipt, epoch } = await operator.client.publishPolicy(bundle());
     expect(rebinding).toContainEqual(
       expect.objectContaining({ server: 'nowhere', audience: AUDIENCE, failed: null }),
     );
-    expect(rebinding.filter(({ server }) => server === 'pair')).toHaveLength(2);
+    expect(rebinding.filter(({ server }) => server === 'twofold')).toHaveLength(2);
     expect(await actOf(receipt)).toMatchObject({ act: 'PUBLISH_POLICY', policyEpoch: epoch });
   });
 
