@@ -9,7 +9,7 @@ import { createActivities } from './activities/index.js';
 import { createApp } from './api/app.js';
 import { type ApiConfig, environment, type WorkerConfig } from './config.js';
 import { CatalogError } from './domain/errors.js';
-import { epochMs, type TenantId } from './domain/ids.js';
+import { epochMs } from './domain/ids.js';
 import { createCallerVerifier } from './keys/callerToken.js';
 import { loadKeySet } from './keys/keyFile.js';
 import { packageRoot } from './packageRoot.js';
@@ -22,7 +22,6 @@ import { checkDatabase } from './store/postgres/migrate.js';
 import { createOperatorStore } from './store/postgres/operatorStore.js';
 import { createPool, query } from './store/postgres/pool.js';
 import { createScanStore } from './store/postgres/scanStore.js';
-import type { ScanStore } from './store/scanStore.js';
 import type { Logger } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
 import { connectTemporal } from './temporal/connect.js';
@@ -30,7 +29,7 @@ import { createTemporalControl } from './temporal/control.js';
 import { isTemporalReady, startDiscovery } from './temporal/discoveryControl.js';
 import { registerSearchAttributes } from './temporal/searchAttributes.js';
 import { createWorker } from './temporal/worker.js';
-import type { PolicyLanguage } from './usecases/policies.js';
+import { createPolicies, type PolicyLanguage } from './usecases/policies.js';
 
 /** Beside the compiled program: `npm run build` writes it. */
 export const workflowBundlePath = (): string => join(packageRoot(), 'dist', 'workflow-bundle.js');
@@ -62,6 +61,7 @@ export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Pro
     const client = await connectTemporal(config.temporal);
     await registerSearchAttributes(client, config.temporal.namespace);
     const store = createScanStore(pool);
+    const policies = createPolicies({ policyBundle: store.readPolicyBundle }, bundleLanguage);
     const activities = createActivities({
       store,
       source: mcpSource,
@@ -72,7 +72,7 @@ export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Pro
           stdioTenants: config.stdioTenants,
           fingerprint: (secret) => keys.fingerprint(secret),
         }),
-      policy: policyReader(store),
+      policy: policies.ofEpoch,
       keys,
       startDiscovery: async (key) => {
         await startDiscovery(client, config.temporal.taskQueue, key);
@@ -215,22 +215,3 @@ const close = (server: Server): Promise<void> =>
     server.closeIdleConnections();
     setTimeout(() => server.closeAllConnections(), 2_000).unref();
   });
-
-/** Compiled policies by (tenant, epoch): an epoch never changes, so what was compiled once holds. */
-const policyReader = (store: ScanStore) => {
-  const kept = new Map<string, Promise<ReturnType<typeof compilePolicy> | null>>();
-  const read = async (tenant: TenantId, epoch: number) => {
-    const found = epoch === 0 ? null : await store.readPolicyBundle(tenant, epoch);
-    return found === null ? null : compilePolicy(parseBundle(JSON.parse(found.bundle)), found.epoch);
-  };
-  return (tenant: TenantId, epoch: number) => {
-    const key = `${tenant}/${epoch}`;
-    const known = kept.get(key);
-    if (known !== undefined) return known;
-    const compiled = read(tenant, epoch);
-    if (kept.size >= 100) kept.delete(kept.keys().next().value ?? '');
-    kept.set(key, compiled);
-    compiled.catch(() => kept.delete(key));
-    return compiled;
-  };
-};

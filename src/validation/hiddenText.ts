@@ -68,7 +68,7 @@ const isHidden = (chars: readonly string[], at: number): boolean => {
   return true;
 };
 
-/** @returns the hidden characters as `U+XXXX`, in order, at most `limit`; empty where there are none */
+/** @returns the hidden characters in the form `U+200B`, in order, at most `limit`; empty where there are none */
 export const findHidden = (text: string, limit = 8): readonly string[] => {
   if (!SUSPECT.test(text)) return [];
   const chars = [...text];
