@@ -275,8 +275,10 @@ describe('changes while a scan runs', () => {
     }
     const outcome = await stack.outcomeOf(key, runId);
     const shown = await stack.operator.readDiscovery(key.tenant, outcome.scan);
+    // Either may win the race; what is said, what is recorded and what is served have to be one and the same.
     expect([outcome.state, outcome.reason]).toEqual([shown?.state, shown?.reason]);
-    expect(await stack.store.active(key)).toMatchObject({ generation: outcome.generation });
+    expect(['ELIGIBLE', 'INCOMPLETE']).toContain(outcome.state);
+    expect((await stack.store.active(key))?.generation ?? null).toBe(outcome.generation);
   });
 
   test('a second start finds the run that is under way', async () => {
