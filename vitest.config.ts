@@ -1,4 +1,4 @@
-/** Four suites. The first two need no services; the last two share one real Postgres and one real Temporal. */
+/** Five suites. The first two need no services; the others share one real Postgres and one real Temporal. */
 import { defineConfig } from 'vitest/config';
 
 const services = { globalSetup: ['test/support/globalSetup.ts'], testTimeout: 60_000, hookTimeout: 120_000 };
@@ -42,6 +42,17 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        // Attacks, crashes and races, one file a fault. They kill and restart processes and servers of their own.
+        test: {
+          ...services,
+          name: 'faults',
+          globalSetup: ['test/support/buildDist.ts', ...services.globalSetup],
+          include: ['test/faults/**/*.test.ts'],
+          testTimeout: 180_000,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

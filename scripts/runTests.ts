@@ -10,19 +10,23 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { countTests, type Report, summaryLine } from './countTests.js';
 
-const SUITES = ['unit', 'architecture', 'integration', 'e2e'];
+const SUITES = ['unit', 'architecture', 'integration', 'e2e', 'faults'];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 
+/** The suites whose rounds are counted run in a short form unless this is asked for; see test/support/testForm.ts. */
+const FULL = '--full';
+
 /** `npm test -- unit` names a suite; anything else goes to vitest as it is. */
 const translate = (args: readonly string[]): string[] =>
-  args.flatMap((arg) => (SUITES.includes(arg) ? ['--project', arg] : [arg]));
+  args.filter((arg) => arg !== FULL).flatMap((arg) => (SUITES.includes(arg) ? ['--project', arg] : [arg]));
 
-const run = (args: readonly string[]): Promise<number> =>
+const run = (args: readonly string[], full: boolean): Promise<number> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [vitest, 'run', ...args], {
       cwd: root,
+      env: { ...process.env, ...(full ? { GENLOCK_TEST_FORM: 'full' } : {}) },
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     // Ctrl-C reaches vitest by the terminal; it stops its services, and then we end.
@@ -42,12 +46,9 @@ const read = (file: string): Report | undefined => {
 const folder = mkdtempSync(join(tmpdir(), 'genlock-tests-'));
 try {
   const file = join(folder, 'report.json');
-  const code = await run([
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${file}`,
-    ...translate(process.argv.slice(2)),
-  ]);
+  const args = process.argv.slice(2);
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  const code = await run([...reporters, ...translate(args)], args.includes(FULL));
   const counts = countTests(read(file), code);
   for (const note of counts.notes) console.log(note);
   console.log(summaryLine(counts));
