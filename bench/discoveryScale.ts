@@ -3,37 +3,25 @@
  * the real one, and source and worker are processes of their own, so that only the worker's memory is counted.
  */
 import { join } from 'node:path';
-import { type ReadyProcess, startReadyProcess } from '../src/dev/readyProcess.js';
+import type { ReadyProcess } from '../src/dev/readyProcess.js';
 import type { DiscoveryResult } from '../src/domain/discoveryResult.js';
-import { packageRoot } from '../src/packageRoot.js';
 import { startDiscovery } from '../src/temporal/discoveryControl.js';
 import { startDiscoveryStack } from './discoveryStack.js';
 import { readHistorySize } from './historySize.js';
+import { PAGE_SIZE, startInventory } from './inventoryProcess.js';
 import { idleMb, watchMemory } from './memoryWatch.js';
 import type { BenchRow } from './rows.js';
 
 const TOOLS = 10_000;
-const PAGE_SIZE = 100;
 
 const LIMITS = { events: 80, maxPayload: 100_000, memoryMB: 250 } as const;
-
-const startInventory = (state: string): Promise<ReadyProcess> =>
-  startReadyProcess({
-    name: 'inventory-mcp',
-    command: process.execPath,
-    args: [
-      join(packageRoot(), 'dist', 'examples', 'inventory-mcp', 'main.js'),
-      ...['--state', state, '--tools', String(TOOLS), '--page-size', String(PAGE_SIZE)],
-    ],
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
-  });
 
 /** @throws Error where the discovery does not end ELIGIBLE with every tool: there is nothing to measure then */
 export const discoveryScale = async (log: (line: string) => void): Promise<readonly BenchRow[]> => {
   const bench = await startDiscoveryStack(log);
   let inventory: ReadyProcess | undefined;
   try {
-    inventory = await startInventory(join(bench.scratch, 'inventory'));
+    inventory = await startInventory(join(bench.scratch, 'inventory'), TOOLS);
     const key = await bench.register('inventory', String(inventory.ready['url']));
     const worker = await bench.stack.startWorker('bench');
     const idle = await idleMb(worker.pid);
@@ -57,6 +45,7 @@ export const discoveryScale = async (log: (line: string) => void): Promise<reado
       unit,
       value,
       baseline,
+      ...(baseline === null ? {} : { limit: 1 }),
     });
     return [
       row('events', 'events', events, LIMITS.events),

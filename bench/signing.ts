@@ -63,6 +63,7 @@ export const signing = async (log: (line: string) => void): Promise<readonly Ben
     unit: 'ratio',
     value,
     baseline,
+    ...(baseline === null ? {} : { limit: 1 }),
   });
   return [
     // The one that the code rests on: were it not below 1, signing would be left to jose.
