@@ -9,9 +9,24 @@ import { quote, Report } from './findings.js';
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
-/** Verbs of names that hardly ever read only. */
-const CHANGING =
-  /(?:^|[_.-])(?:delete|remove|drop|destroy|purge|erase|truncate|wipe|revoke)(?:$|[_.-]|[A-Z])/;
+/** Words that hardly ever stand in the name of what only reads, or changes little. */
+const DESTRUCTIVE = new Set(
+  'delete remove drop destroy purge erase truncate wipe revoke terminate uninstall overwrite'.split(' '),
+);
+/** Verbs that a name which only reads does not begin with. */
+const CHANGING = new Set(
+  'create update write set put post insert add send patch move rename edit modify reset upload execute run pay'.split(
+    ' ',
+  ),
+);
+const BETWEEN_WORDS = /[_.-]+|(?<=[a-z0-9])(?=[A-Z])/;
+
+/** V5: what a name says of itself is no class either; it only makes harmless hints doubtful. */
+const soundsLike = (name: string): 'destructive' | 'changing' | null => {
+  const words = name.split(BETWEEN_WORDS).map((word) => word.toLowerCase());
+  if (words.some((word) => DESTRUCTIVE.has(word))) return 'destructive';
+  return CHANGING.has(words[0] ?? '') ? 'changing' : null;
+};
 
 const checkHints = (annotations: JsonObject, report: Report): void => {
   for (const hint of HINTS) {
@@ -42,9 +57,10 @@ export const checkAnnotations = (
     return;
   }
   checkHints(annotations, report);
-  const harmless =
-    member(annotations, 'readOnlyHint') === true || member(annotations, 'destructiveHint') === false;
-  if (harmless && name !== null && CHANGING.test(name)) {
+  const sound = name === null ? null : soundsLike(name);
+  const readOnly = member(annotations, 'readOnlyHint') === true;
+  const harmless = member(annotations, 'destructiveHint') === false;
+  if (name !== null && ((sound !== null && readOnly) || (sound === 'destructive' && harmless))) {
     report.add(
       'ANNOTATION_SUSPECT',
       '/annotations',

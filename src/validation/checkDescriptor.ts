@@ -5,13 +5,16 @@
 import { type Finding, type ToolVerdict, verdictOf } from '../domain/descriptor.js';
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import { isJsonObject, member } from '../domain/json.js';
+import type { InexactNumber } from '../proof/strictJson.js';
 import { checkAnnotations } from './annotations.js';
 import { checkSchema, resolveDialect } from './checkSchema.js';
 import { checkText, checkTextTypes } from './descriptorText.js';
 import { type Dialect, describeDialect, type ResolvedDialect } from './dialects.js';
-import { Report } from './findings.js';
+import { quote, Report } from './findings.js';
 import { type ContractLimits, DEFAULT_CONTRACT_LIMITS } from './limits.js';
+import { orderMembers } from './memberOrder.js';
 import { checkName } from './names.js';
+import { checkParamHeaders } from './paramHeaders.js';
 
 export interface ContractPolicy {
   /** Dialects that this server's registration adds to 2020-12, which is always accepted (V2). */
@@ -19,12 +22,15 @@ export interface ContractPolicy {
   readonly limits: ContractLimits;
   /** MCP 2025-11-25 wants an output schema to be of type object; 2026-07-28 takes any. */
   readonly outputRoot: 'object' | 'any';
+  /** What `x-mcp-header` does: 2026-07-28 sends such headers, and 2025-11-25 knows none. */
+  readonly paramHeaders: 'sent' | 'ignored';
 }
 
 export const DEFAULT_CONTRACT_POLICY: ContractPolicy = {
   dialects: ['2020-12'],
   limits: DEFAULT_CONTRACT_LIMITS,
   outputRoot: 'object',
+  paramHeaders: 'ignored',
 };
 
 export interface DescriptorCheck extends ToolVerdict {
@@ -49,7 +55,8 @@ const checkOne = (
   }
   const dialect = resolveDialect(schema, policy.dialects, pointer, report);
   if (dialect === null) return null;
-  checkSchema(schema, dialect, pointer, report, policy.limits);
+  const checked = checkSchema(schema, dialect, pointer, report, policy.limits);
+  if (checked !== null && pointer === '/inputSchema') checkParamHeaders(checked, policy.paramHeaders, report);
   return describeDialect(dialect);
 };
 
@@ -71,13 +78,23 @@ const checkMembers = (
   };
 };
 
+/** V7: the values that the checks saw are rounded ones here; call arguments like that are refused. */
+const checkNumbers = (inexact: readonly InexactNumber[], report: Report): void => {
+  for (const { pointer, text } of [...inexact].sort((a, b) => (a.pointer < b.pointer ? -1 : 1))) {
+    report.add('UNSAFE_NUMBER', pointer, `no double holds ${quote(text)} exactly`);
+  }
+};
+
 /**
  * @param tool one member of `tools`, as the strict reader read it
- * @returns the verdict, with every fault and lint that was found, at most 25 of each
+ * @param inexact what the reader says of its numbers, with pointers into the tool
+ * @returns the verdict, with every fault and lint that was found, at most 25 of each; the same for the same tool,
+ *   whatever the order of its members
  */
 export const checkDescriptor = (
   tool: JsonValue,
   policy: ContractPolicy = DEFAULT_CONTRACT_POLICY,
+  inexact: readonly InexactNumber[] = [],
 ): DescriptorCheck => {
   const report = new Report();
   const finish = (rest: Omit<DescriptorCheck, keyof ToolVerdict>): DescriptorCheck => {
@@ -88,8 +105,9 @@ export const checkDescriptor = (
     report.add('DESCRIPTOR_INVALID', '', 'a tool is an object');
     return finish({ name: null, input: null, output: null });
   }
+  checkNumbers(inexact, report);
   if (!checkText(tool, policy.limits, report)) {
     return finish({ name: checkName(member(tool, 'name'), report), input: null, output: null });
   }
-  return finish(checkMembers(tool, policy, report));
+  return finish(checkMembers(orderMembers(tool) as JsonObject, policy, report));
 };

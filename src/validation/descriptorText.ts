@@ -2,10 +2,12 @@
  * One walk over a whole tool object, before any other check: size, depth, and what its strings hide. The
  * later checks may recurse, since this one has bounded how deep.
  */
-import { isJsonObject, type JsonValue } from '../domain/json.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.js';
 import { quote, type Report } from './findings.js';
-import { findHidden, mixesScripts } from './hiddenText.js';
+import { findHidden } from './hiddenText.js';
 import type { ContractLimits } from './limits.js';
+import { mixedWord } from './lookAlikes.js';
+import { ENCODED_ENOUGH, findEncoded, findOrders } from './suspectText.js';
 
 interface Walk {
   readonly report: Report;
@@ -17,20 +19,32 @@ interface Walk {
 const escapeToken = (token: string): string =>
   /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token;
 
-/** Places whose text is shown under a tool's name, so that a look-alike there deceives. */
-const isLabel = (pointer: string): boolean => pointer === '/title' || pointer === '/annotations/title';
+/** Shorter texts say nothing. */
+const SHORTEST = 4;
 
-const inspect = (text: string, pointer: string, what: string, walk: Walk): void => {
-  if (text.includes('\0'))
-    walk.report.add('STRING_NUL', pointer, `${what} has U+0000, which storage cannot hold`);
+const inspect = (text: string, pointer: string, what: string, { report }: Walk): void => {
+  if (text.includes('\0')) report.add('STRING_NUL', pointer, `${what} has U+0000, which storage cannot hold`);
   const hidden = findHidden(text);
   if (hidden.length > 0) {
-    walk.report.add(
-      'HIDDEN_TEXT',
+    report.add('HIDDEN_TEXT', pointer, `${what} has characters that cannot be seen: ${hidden.join(' ')}`);
+  }
+  const mixed = mixedWord(text);
+  if (mixed !== null) {
+    report.add('MIXED_SCRIPT', pointer, `${what} has ${quote(mixed)}, which mixes letters that look alike`);
+  }
+};
+
+const suspect = (text: string, pointer: string, { report }: Walk): void => {
+  const [order] = findOrders(text);
+  if (order !== undefined) {
+    report.add(
+      'TEXT_SUSPECT',
       pointer,
-      `${what} has characters that cannot be seen: ${hidden.join(' ')}`,
+      `${quote(order.text)} reads like orders to a model, or names a secret`,
     );
   }
+  const said = findEncoded(text).find((one) => one.length >= ENCODED_ENOUGH);
+  if (said !== undefined) report.add('TEXT_SUSPECT', pointer, `encoded text reads ${quote(said)}`);
 };
 
 const visit = (value: JsonValue, pointer: string, level: number, walk: Walk): void => {
@@ -41,13 +55,7 @@ const visit = (value: JsonValue, pointer: string, level: number, walk: Walk): vo
     walk.report.add('SCHEMA_TOO_LARGE', '', `more than ${walk.limits.nodes} JSON values`);
   } else if (typeof value === 'string') {
     inspect(value, pointer, 'the text', walk);
-    if (isLabel(pointer) && mixesScripts(value)) {
-      walk.report.add('MIXED_SCRIPT', pointer, `${quote(value)} mixes scripts that look alike`);
-    }
-  } else if (typeof value === 'number') {
-    if (Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21) {
-      walk.report.add('UNSAFE_NUMBER', pointer, 'an integer that a double may not hold exactly');
-    }
+    if (value.length >= SHORTEST) suspect(value, pointer, walk);
   } else if (typeof value === 'object' && value !== null) {
     if (level >= walk.limits.depth) {
       walk.stopped = true;
@@ -57,10 +65,11 @@ const visit = (value: JsonValue, pointer: string, level: number, walk: Walk): vo
         visit(item, `${pointer}/${index}`, level + 1, walk);
       });
     } else {
-      for (const [key, item] of Object.entries(value)) {
+      // In one order, so that a walk that stops at a limit has found the same, however the members stood.
+      for (const key of Object.keys(value).sort()) {
         const at = `${pointer}/${escapeToken(key)}`;
         inspect(key, at, 'the member name', walk);
-        visit(item, at, level + 1, walk);
+        visit((value as JsonObject)[key] as JsonValue, at, level + 1, walk);
       }
     }
   }

@@ -28,10 +28,12 @@ export const FINDINGS = {
   PATTERN_INVALID: 'fault',
   PATTERN_UNSUPPORTED: 'fault',
   PATTERN_UNSAFE: 'fault',
+  HEADER_INVALID: 'fault',
 
   NAME_NOT_PORTABLE: 'lint',
   TEXT_NULL: 'lint',
   MIXED_SCRIPT: 'lint',
+  TEXT_SUSPECT: 'lint',
   ANNOTATION_TYPE: 'lint',
   CONTRADICTORY_ANNOTATIONS: 'lint',
   ANNOTATION_SUSPECT: 'lint',
@@ -43,6 +45,13 @@ export const FINDINGS = {
   UNKNOWN_FORMAT: 'lint',
   UNSAFE_NUMBER: 'lint',
   PROVIDER_COMPAT: 'lint',
+  HEADER_IGNORED: 'lint',
+
+  // Of the catalog as a whole.
+  CONSUMER_LIMIT: 'lint',
+  TOOL_REPEATED: 'lint',
+  LOOK_ALIKE_NAMES: 'lint',
+  SPLIT_TEXT: 'lint',
 } as const satisfies Record<string, Finding['severity']>;
 
 export type FindingCode = keyof typeof FINDINGS;
@@ -69,8 +78,16 @@ export const quote = (text: string): string => {
 
 /** Pointers keep letters of any script, but nothing that cannot be seen or stored. */
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}\p{M} ]/u;
-const showPointer = (pointer: string): string =>
-  NOT_PLAIN.test(pointer) ? escapeCodePoints(pointer, (char) => VISIBLE.test(char)) : pointer;
+/** Member names are as long as a source likes, and each finding repeats those above it. */
+const MAX_POINTER = 500;
+const showPointer = (pointer: string): string => {
+  const cut = pointer.length > MAX_POINTER ? `${pointer.slice(0, MAX_POINTER)}…` : pointer;
+  return NOT_PLAIN.test(cut) ? escapeCodePoints(cut, (char) => VISIBLE.test(char)) : cut;
+};
+
+const inOrder = (a: Finding, b: Finding): number =>
+  compareText(a.severity, b.severity) || compareText(a.code, b.code) || compareText(a.pointer, b.pointer);
+const compareText = (a: string, b: string): number => Number(a > b) - Number(a < b);
 
 /** Collects findings; the same code at the same pointer counts once. */
 export class Report {
@@ -80,20 +97,20 @@ export class Report {
   /** @param pointer RFC 6901, into the tool object */
   add(code: FindingCode, pointer: string, message: string): void {
     const severity = FINDINGS[code];
-    const key = `${code} ${pointer}`;
+    const shown = showPointer(pointer);
+    const key = `${code} ${shown}`;
     if (this.#findings.has(key)) return;
     this.#count[severity] += 1;
     if (this.#count[severity] > MAX_PER_SEVERITY) return;
-    this.#findings.set(key, { code, severity, pointer: showPointer(pointer), message });
+    this.#findings.set(key, { code, severity, pointer: shown, message });
   }
 
   get faults(): number {
     return this.#count.fault;
   }
 
-  /** Faults first, each kind in the order in which it was found, so that equal input gives equal reports. */
+  /** Faults first, then by code and pointer: equal input gives equal reports, however they came about. */
   list(): readonly Finding[] {
-    const all = [...this.#findings.values()];
-    return [...all.filter((f) => f.severity === 'fault'), ...all.filter((f) => f.severity === 'lint')];
+    return [...this.#findings.values()].sort(inOrder);
   }
 }

@@ -79,11 +79,3 @@ export const findHidden = (text: string, limit = 8): readonly string[] => {
   }
   return found;
 };
-
-const WORD = /[\p{L}\p{M}]+/gu;
-const LATIN = /\p{Script=Latin}/u;
-const LOOK_ALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
-
-/** V7: whether one word mixes Latin letters with those of a script that has look-alikes of them. */
-export const mixesScripts = (text: string): boolean =>
-  LOOK_ALIKE.test(text) && (text.match(WORD) ?? []).some((word) => LATIN.test(word) && LOOK_ALIKE.test(word));

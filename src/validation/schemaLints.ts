@@ -3,12 +3,14 @@ import type { JsonValue } from '../domain/json.js';
 import { isJsonObject, member } from '../domain/json.js';
 import { quote, type Report } from './findings.js';
 import { isKnownFormat } from './formats.js';
-import { mixesScripts } from './hiddenText.js';
 import { ASSERTIONS, NONSTANDARD, OTHER_DIALECT } from './keywords.js';
 import type { SchemaGraph, SchemaNode } from './schemaGraph.js';
 
 /** What the APIs of model providers take as a property's name. */
 const PROVIDER_KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+/** Formats that one lint names. */
+const MAX_FORMATS = 10;
 
 const hasType = (type: JsonValue | undefined, wanted: string): boolean =>
   type === wanted || (Array.isArray(type) && (type as readonly JsonValue[]).includes(wanted));
@@ -24,13 +26,17 @@ const lintProperties = (node: SchemaNode, report: Report): void => {
         `model APIs do not take the property ${quote(key)}`,
       );
     }
-    if (mixesScripts(key)) {
-      report.add('MIXED_SCRIPT', `${node.pointer}/properties`, `${quote(key)} mixes scripts that look alike`);
-    }
   }
 };
 
-/** Formats seen so far are passed along: one lint a tool and format, however many places have it. */
+/** One lint a schema, however many formats and places it has: servers of some languages give one to each number. */
+export const lintFormats = (formats: ReadonlySet<string>, pointer: string, report: Report): void => {
+  if (formats.size === 0) return;
+  const names = [...formats].sort().slice(0, MAX_FORMATS).map(quote).join(', ');
+  report.add('UNKNOWN_FORMAT', pointer, `not enforced: ${names}`);
+};
+
+/** Unknown formats are left in `formats`. */
 export const lintNode = (node: SchemaNode, graph: SchemaGraph, formats: Set<string>): void => {
   const { schema, pointer } = node;
   const { report, dialect } = graph;
@@ -46,10 +52,7 @@ export const lintNode = (node: SchemaNode, graph: SchemaGraph, formats: Set<stri
     }
   }
   const format = member(schema, 'format');
-  if (typeof format === 'string' && !isKnownFormat(format) && !formats.has(format)) {
-    formats.add(format);
-    report.add('UNKNOWN_FORMAT', `${pointer}/format`, `${quote(format)} is not enforced`);
-  }
+  if (typeof format === 'string' && !isKnownFormat(format)) formats.add(format);
   if (dialect === 'draft-07' && Object.hasOwn(schema, '$ref')) {
     const sibling = Object.keys(schema).find((keyword) => ASSERTIONS[dialect].has(keyword));
     if (sibling !== undefined || node.edges.some((edge) => edge.place !== 'apart')) {

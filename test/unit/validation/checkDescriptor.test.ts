@@ -25,6 +25,10 @@ describe('names', () => {
     ['', 'NAME_EMPTY'],
     [' ', 'NAME_CHARSET'],
     ['a\n', 'NAME_CHARSET'],
+    ['a\0', 'NAME_CHARSET'],
+    ['a ', 'NAME_CHARSET'],
+    ['Mower Fleet Status', 'NAME_CHARSET'],
+    ['日本語ツール', 'NAME_CHARSET'],
     [' a', 'NAME_CHARSET'],
     ['a,b', 'NAME_CHARSET'],
     ['user-profile/update', 'NAME_CHARSET'],
@@ -192,11 +196,47 @@ describe('schemas', () => {
     ]);
   });
 
-  it('V4 formats that are not enforced are reported once each', () => {
+  it('V4 formats that are not enforced are reported once a schema', () => {
     const uint = { type: 'integer', format: 'uint64' };
-    expect(shown(tool({ type: 'object', properties: { a: uint, b: uint, c: { format: 'email' } } }))).toEqual(
-      ['UNKNOWN_FORMAT /inputSchema/properties/a/format'],
-    );
+    const properties = { a: uint, b: uint, c: { format: 'email' }, p: { type: 'string', format: 'path' } };
+    expect(checkDescriptor(tool({ type: 'object', properties }))).toMatchObject({
+      status: 'OK',
+      findings: [
+        { code: 'UNKNOWN_FORMAT', pointer: '/inputSchema', message: 'not enforced: "path", "uint64"' },
+      ],
+    });
+  });
+
+  it('V3 a reference without its definitions is open, and the same tool with them is sound', () => {
+    const open = {
+      type: 'object',
+      properties: { c: { $ref: '#/$defs/Cond' }, d: { $ref: '#/properties/e/items' }, e: { items: {} } },
+    };
+    expect(shown(tool(open))).toEqual(['REF_UNRESOLVED /inputSchema/properties/c/$ref']);
+    expect(shown(tool({ ...open, $defs: { Cond: { type: 'string' } } }))).toEqual([]);
+  });
+
+  it('V2 what stands beside a draft-07 reference is applied, and told of', () => {
+    const sibling = {
+      $schema: DRAFT07,
+      type: 'object',
+      properties: { a: { $ref: '#/definitions/S', maxLength: 2 } },
+      definitions: { S: { type: 'string' } },
+    };
+    expect(shown(tool(sibling), WITH_DRAFT07)).toEqual([
+      'REF_SIBLINGS_DRAFT07 /inputSchema/properties/a/$ref',
+    ]);
+  });
+
+  it('V4 combinators whose branches multiply are refused before anything is compiled', () => {
+    const leaf = (n: number) => ({ required: [`p${n}`] });
+    const anyOf = (inner: (n: number) => JsonValue) => ({
+      anyOf: Array.from({ length: 16 }, (_, n) => inner(n)),
+    });
+    const nested = anyOf((n) => anyOf((m) => anyOf((k) => leaf(n * 256 + m * 16 + k))));
+    expect(shown(tool({ type: 'object', ...nested }))).toEqual([
+      expect.stringMatching(/^SCHEMA_TOO_COMPLEX /),
+    ]);
   });
 
   it('V2 what is legal and awkward for others stays callable', () => {
@@ -207,75 +247,6 @@ describe('schemas', () => {
     expect(shown(tool({ type: 'object', properties: { 'uids[]': { type: 'string' } } }))).toEqual([
       'PROVIDER_COMPAT /inputSchema/properties',
     ]);
-  });
-});
-
-describe('text', () => {
-  const hidden = (description: string) => shown(tool(OBJECT, { description }));
-
-  it.each([
-    ['tag characters', 'Reads.\u{e006d}\u{e0061}'],
-    ['a zero-width space', 'a\u200bb'],
-    ['a bidirectional override', 'a\u202eb'],
-    ['an escape sequence', 'a\u001b[8mb'],
-    ['selectors that carry bytes', '\u{1f600}\ufe01\ufe05'],
-    ['a second selector', '\u2764\ufe0f\ufe0f'],
-    ['a far selector', 'a\u{e0100}'],
-    ['a joiner between letters', 'a\u200db'],
-  ])('V7 %s quarantine a tool', (_, text) => {
-    expect(hidden(text)).toEqual(['HIDDEN_TEXT /description']);
-  });
-
-  it.each([
-    'Returns rows where price > 10; see <docs>.\n\tSelect or delete.',
-    'I \u2764\ufe0f it',
-    'by \u{1f469}\u200d\u{1f4bb} and \u{1f469}\u{1f3fd}\u200d\u{1f4bb}, 1\ufe0f\u20e3',
-    'می\u200cخواهم क\u094d\u200dष 日本語 Ünïcödé',
-  ])('V7 %j hides nothing', (text) => {
-    expect(hidden(text)).toEqual([]);
-  });
-
-  it('V7 the report names code points and repeats none of them', () => {
-    const { findings } = checkDescriptor(
-      tool(OBJECT, { 'x\u202ey': 1, description: 'a\u{e006d}', name: 'n\u200b' }),
-    );
-    expect(JSON.stringify(findings)).toContain('U+E006D');
-    expect(JSON.stringify(findings)).toMatch(/^[\x20-\x7e–]*$/);
-    expect(findings.map(({ pointer }) => pointer)).toContain('/x\\u{202E}y');
-  });
-
-  it('V7 nested descriptions, enums, defaults, keys and annotation titles are looked at too', () => {
-    for (const schema of [
-      { properties: { a: { description: 'x\u200bx' } } },
-      { properties: { a: { enum: ['x\u200bx'] } } },
-      { properties: { a: { default: ['x\u200bx'] } } },
-      { properties: { 'x\u200bx': {} } },
-    ]) {
-      expect(verdict(tool({ type: 'object', ...schema }))).toBe('QUARANTINED');
-    }
-    expect(verdict(tool(OBJECT, { annotations: { title: 'x\u200bx' } }))).toBe('QUARANTINED');
-  });
-
-  it('V7 U+0000 anywhere is found before storage meets it', () => {
-    expect(shown(tool(OBJECT, { description: 'a\0b' }))).toContain('STRING_NUL /description');
-    expect(JSON.stringify(checkDescriptor(tool(OBJECT, { 'k\0': 1 })))).not.toContain('\\u0000');
-  });
-
-  it('V7 look-alike letters in a title are reported', () => {
-    expect(shown(tool(OBJECT, { title: 'p\u0430ypal' }))).toEqual(['MIXED_SCRIPT /title']);
-    expect(shown(tool(OBJECT, { title: 'Привет world' }))).toEqual([]);
-  });
-
-  it('V2 text of the wrong type is a fault, null is read as absent', () => {
-    expect(shown(tool(OBJECT, { description: 5 }))).toEqual(['DESCRIPTOR_INVALID /description']);
-    expect(shown(tool(OBJECT, { description: null }))).toEqual(['TEXT_NULL /description']);
-  });
-
-  it('V7 a member called __proto__ is data like any other', () => {
-    const odd = JSON.parse(
-      '{"name":"tool","inputSchema":{"type":"object","properties":{"__proto__":{"type":"strng"}}}}',
-    );
-    expect(shown(odd)).toEqual(['SCHEMA_INVALID /inputSchema/properties/__proto__/type']);
   });
 });
 
