@@ -3,7 +3,7 @@
  * `domain` is everybody's vocabulary; a layer that may import a port only as a type lists it under `types`.
  */
 
-// A folder of src is a layer. `config`, `packageRoot` and `wiring` are single files.
+// A folder of src is a layer. `packageRoot` and `wiring` are single files, and `config` with a folder of rules.
 const PORTS = ['sources', 'policy', 'store'];
 /** Whoever starts and watches workflows; the worker's side is for programs. */
 const TEMPORAL_CLIENT = 'temporal/(?!worker\\b)[^/]+';
@@ -20,7 +20,7 @@ const LAYERS = {
     builtins: [],
   },
   proof: { ours: ['domain'], packages: ['canonicalize'], builtins: ['crypto'] },
-  validation: { ours: ['domain', 'proof'], packages: ['ajv', 'ajv-formats', 're2js'] },
+  validation: { ours: ['domain', 'proof'], packages: ['ajv', 'ajv-formats', 'piscina', 're2js'] },
   keys: { ours: ['domain'], packages: ['jose'] },
 
   // The outside world, one driver each, never one another.

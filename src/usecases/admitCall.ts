@@ -11,7 +11,7 @@ import type { VerifiedProof } from '../keys/dpop.js';
 import { digestJson } from '../proof/digest.js';
 import type { AdmissionStore, DecisionRow } from '../store/admissionStore.js';
 import { type IssuedLease, type RecordDeps, recordAdmission } from './admissionRecord.js';
-import type { CallArguments } from './checkArguments.js';
+import type { ArgumentCheck, CallArguments } from './checkArguments.js';
 import { createGroupCommit, type GroupCommitOptions } from './groupCommit.js';
 import { type Call, createJudge, type Judged } from './judgeCall.js';
 import type { Policies } from './policies.js';
@@ -19,6 +19,7 @@ import type { Policies } from './policies.js';
 export interface AdmitDeps extends RecordDeps {
   readonly store: Pick<AdmissionStore, 'view' | 'tool' | 'toolId' | 'commitDecisions' | 'forgetProofs'>;
   readonly policies: Policies;
+  readonly checkArguments: ArgumentCheck;
   readonly requireBoundTokens: boolean;
   readonly metrics: AdmissionMetrics;
   readonly group?: Pick<GroupCommitOptions, 'maxRows' | 'maxInFlight' | 'maxWaiting'>;

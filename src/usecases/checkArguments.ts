@@ -1,15 +1,24 @@
 /**
- * Arguments against the frozen input schema, and the resource that they name (A1, L1). Validators are kept by tenant,
- * schema digest and dialect: compiling one costs a hundred times what a check does.
+ * Arguments against the frozen input schema, and the resource that they name (A1, L1). What is proven short runs here
+ * and now; anything else runs in a thread (V4). Schemas are kept by tenant, digest and dialect.
  */
 import { type ArgumentsOutcome, refused } from '../domain/decision.js';
 import { CatalogError } from '../domain/errors.js';
 import type { TenantId } from '../domain/ids.js';
-import { isJsonObject, type JsonObject, type JsonValue, member } from '../domain/json.js';
+import { isJsonObject, type JsonValue } from '../domain/json.js';
 import type { Classification } from '../policy/port.js';
 import type { ActiveTool } from '../store/admissionStore.js';
-import { type ArgumentValidator, compileArguments, SchemaRefused } from '../validation/compileArguments.js';
+import { checkArgumentLimits } from '../validation/argumentLimits.js';
+import type { SchemaTask } from '../validation/argumentThread.js';
+import type { ArgumentThreads } from '../validation/argumentThreads.js';
+import {
+  type ArgumentValidator,
+  type ArgumentVerdict,
+  compileSmall,
+  refuseUnread,
+} from '../validation/compileArguments.js';
 import { readDialect } from '../validation/dialects.js';
+import { type EvaluationBound, isQuick } from '../validation/evaluationBound.js';
 import type { InexactNumber } from './readJson.js';
 import { createTenantCache } from './tenantCache.js';
 
@@ -20,41 +29,72 @@ export interface CallArguments {
   readonly inexact: readonly InexactNumber[];
 }
 
+/** @throws CatalogError OVERLOADED/VALIDATION_QUEUE */
 export type ArgumentCheck = (
   tenant: TenantId,
   tool: ActiveTool,
   args: CallArguments,
   classification: Classification | null,
-) => ArgumentsOutcome;
+) => Promise<ArgumentsOutcome>;
 
-const VALIDATORS_KEPT = 2_000;
+interface KnownSchema {
+  readonly bound: EvaluationBound;
+  /** Null where every check of it is for a thread. */
+  readonly small: ArgumentValidator | null;
+}
+
+const SCHEMAS_KEPT = 2_000;
 const MAX_SHOWN = 20;
 
 const not = (refusal: ReturnType<typeof refused>): ArgumentsOutcome => ({ ok: false, refusal });
 
-export const createArgumentCheck = (): ArgumentCheck => {
-  const validators = createTenantCache<ArgumentValidator>(VALIDATORS_KEPT);
+const taskOf = (tool: ActiveTool): SchemaTask | null => {
+  const dialect = tool.input === null ? undefined : readDialect(tool.input.dialect)?.dialect;
+  if (tool.input === null || dialect === undefined) return null;
+  const key = `${tool.input.digest} ${dialect}`;
+  return { key, tool: tool.source, part: 'inputSchema', dialect };
+};
 
-  const validatorOf = (tenant: TenantId, tool: ActiveTool): ArgumentValidator | null => {
-    if (tool.input === null) return null;
-    const key = `${tool.input.digest} ${tool.input.dialect}`;
-    const kept = validators.get(tenant, key);
+export const createArgumentCheck = (threads: ArgumentThreads): ArgumentCheck => {
+  const schemas = createTenantCache<KnownSchema | 'refused'>(SCHEMAS_KEPT);
+
+  const schemaOf = async (
+    tenant: TenantId,
+    task: SchemaTask,
+  ): Promise<KnownSchema | 'refused' | 'stopped'> => {
+    const kept = schemas.get(tenant, task.key);
     if (kept !== undefined) return kept;
-    const dialect = readDialect(tool.input.dialect)?.dialect;
-    // The source text went through the strict reader before it was sealed.
-    const schema = member(JSON.parse(tool.source) as JsonObject, 'inputSchema');
-    if (dialect === undefined || schema === undefined) return null;
-    try {
-      const validator = compileArguments(schema, dialect);
-      validators.put(tenant, key, validator);
-      return validator;
-    } catch (error) {
-      if (error instanceof SchemaRefused) return null;
-      throw error;
-    }
+    const prepared = await threads.prepare(tenant, task);
+    if (prepared === 'stopped') return prepared;
+    const { key, dialect } = task;
+    const known =
+      prepared === 'refused'
+        ? prepared
+        : {
+            bound: prepared.bound,
+            small: prepared.form === null ? null : compileSmall(prepared.form, dialect),
+          };
+    schemas.put(tenant, key, known);
+    return known;
   };
 
-  return (tenant, tool, { value, inexact }, classification) => {
+  const judge = async (
+    tenant: TenantId,
+    task: SchemaTask,
+    args: JsonValue,
+  ): Promise<ArgumentVerdict | 'refused'> => {
+    const size = checkArgumentLimits(args);
+    if (!size.ok) return refuseUnread('TOO_COSTLY', size.limit, size.message);
+    const schema = await schemaOf(tenant, task);
+    if (schema === 'refused') return schema;
+    if (schema === 'stopped')
+      return refuseUnread('VALIDATION_DEADLINE', 'deadline', 'reading the schema took too much');
+    if (schema.small !== null && isQuick(schema.bound, size)) return schema.small(args);
+    // Of the tenant, like everything that is kept (S4).
+    return threads.judge(tenant, { ...task, key: `${tenant} ${task.key}`, args });
+  };
+
+  return async (tenant, tool, { value, inexact }, classification) => {
     if (!isJsonObject(value)) return not(refused('PARAMS_INVALID', 'NOT_AN_OBJECT'));
     if (inexact.length > 0)
       return not(
@@ -62,10 +102,10 @@ export const createArgumentCheck = (): ArgumentCheck => {
           errors: inexact.slice(0, MAX_SHOWN).map(({ pointer }) => ({ pointer })),
         }),
       );
-    const validate = validatorOf(tenant, tool);
+    const task = taskOf(tool);
+    const verdict = task === null ? 'refused' : await judge(tenant, task, value);
     // What passed the checks of its day and does not pass today's is not run (A6).
-    if (validate === null) return not(refused('TOOL_QUARANTINED', 'CONTRACT_CHECK_FAILED'));
-    const verdict = validate(value);
+    if (verdict === 'refused') return not(refused('TOOL_QUARANTINED', 'CONTRACT_CHECK_FAILED'));
     if (!verdict.ok) return not(refused('PARAMS_INVALID', verdict.reason, { errors: verdict.errors }));
     if (classification === null) return not(refused('POLICY_DENIED', 'UNCLASSIFIED_EFFECT'));
     try {

@@ -2,7 +2,15 @@
  * Gathers the facts of one call and lets the pure function decide (A1–A6). Nothing is written here: what comes out
  * holds only under the fence of its view, which the commit compares.
  */
-import { type Decision, decide, type PlanNode, type PolicyFacts } from '../domain/decision.js';
+import {
+  type ArgumentsOutcome,
+  type Decision,
+  type DecisionFacts,
+  decide,
+  type PlanNode,
+  type PolicyFacts,
+  refused,
+} from '../domain/decision.js';
 import {
   type AudienceClass,
   type Digest,
@@ -15,7 +23,7 @@ import {
 import type { VerifiedCaller } from '../keys/callerToken.js';
 import type { Classification, CompiledPolicy } from '../policy/port.js';
 import type { ActiveTool, AdmissionStore, AdmissionView } from '../store/admissionStore.js';
-import { type CallArguments, createArgumentCheck } from './checkArguments.js';
+import type { ArgumentCheck, CallArguments } from './checkArguments.js';
 import type { Policies } from './policies.js';
 import { type CallerScope, createScopeReader, type ScopeReader } from './resolveScope.js';
 import { createTenantCache } from './tenantCache.js';
@@ -45,6 +53,7 @@ export type JudgeCall = (call: Call, fresh: boolean) => Promise<Judged>;
 export interface JudgeDeps {
   readonly store: Pick<AdmissionStore, 'view' | 'tool' | 'toolId'>;
   readonly policies: Policies;
+  readonly checkArguments: ArgumentCheck;
   readonly now: () => EpochMs;
   readonly requireBoundTokens: boolean;
 }
@@ -54,14 +63,13 @@ const TOOLS_KEPT = 5_000;
 export const createJudge = (deps: JudgeDeps): JudgeCall => {
   const scopes = createScopeReader(deps.store, deps.policies);
   const readTool = toolReader(deps.store);
-  const checkArguments = createArgumentCheck();
 
   return async (call, fresh) => {
     const { caller, node } = call;
     const { scope, tool } = await resolve(scopes, readTool, call, fresh);
     const { view, policy, audience } = scope;
     const classification = policy?.classify(node.tool) ?? null;
-    const decision = decide({
+    const facts: Omit<DecisionFacts, 'checkArguments'> = {
       now: deps.now(),
       node,
       mode: call.mode,
@@ -77,21 +85,36 @@ export const createJudge = (deps: JudgeDeps): JudgeCall => {
       tool,
       currentId: tool === null ? await currentId(deps.store, call, scope) : null,
       policy: await policyFacts(deps.policies, call, scope, tool, classification),
-      checkArguments: () =>
-        tool === null
-          ? {
-              ok: false,
-              refusal: { decision: 'refused', code: 'NOT_FOUND', reason: 'NO_SUCH_TOOL', details: {} },
-            }
-          : checkArguments(caller.tenant, tool, call.args, classification),
-    });
-    return { view, audience, tool, decision, cached: scope.cached };
+    };
+    const check = async () =>
+      tool === null ? UNCHECKED : deps.checkArguments(caller.tenant, tool, call.args, classification);
+    return { view, audience, tool, decision: await decideLazily(facts, check), cached: scope.cached };
   };
+};
+
+const UNCHECKED: ArgumentsOutcome = { ok: false, refusal: refused('NOT_FOUND', 'NO_SUCH_TOOL') };
+
+/** The check of the arguments may wait for a thread, so it is made only once the decision has asked for it. */
+const decideLazily = async (
+  facts: Omit<DecisionFacts, 'checkArguments'>,
+  check: () => Promise<ArgumentsOutcome>,
+): Promise<Decision> => {
+  let asked = false;
+  const decision = decide({
+    ...facts,
+    checkArguments: () => {
+      asked = true;
+      return UNCHECKED;
+    },
+  });
+  if (!asked) return decision;
+  const outcome = await check();
+  return decide({ ...facts, checkArguments: () => outcome });
 };
 
 type ReadTool = (tenant: TenantId, scope: CallerScope, call: Call) => Promise<ActiveTool | null | 'moved'>;
 
-/** Scope and tool of one generation: where the pointer moved between the two reads, both are read again. */
+/** Scope and tool of one generation and one state of its reviews: where either moved between the two reads, both are read again. */
 const resolve = async (
   scopes: ScopeReader,
   readTool: ReadTool,
@@ -121,13 +144,14 @@ const toolReader = (store: JudgeDeps['store']): ReadTool => {
   const tools = createTenantCache<ActiveTool>(TOOLS_KEPT);
   return async (tenant, { view, audience }, { server, node }) => {
     if (view.active === null || audience === null) return null;
-    const key = `${view.active.snapshot} ${node.tool}`;
+    const key = `${view.active.snapshot} ${view.active.reviews} ${node.tool}`;
     const kept = tools.get(tenant, key);
     if (kept !== undefined) return kept;
     const found = await store.tool(tenant, server, audience, node.tool);
     if (found === null) return null;
-    tools.put(tenant, `${found.snapshot} ${node.tool}`, found);
-    return found.snapshot === view.active.snapshot ? found : 'moved';
+    const foundKey = `${found.snapshot} ${found.reviews} ${node.tool}`;
+    tools.put(tenant, foundKey, found);
+    return foundKey === key ? found : 'moved';
   };
 };
 

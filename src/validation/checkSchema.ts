@@ -2,16 +2,13 @@
  * V2–V4 for one schema document: dialect, meta-schema, reference closure, limits, patterns, cost. Pure: the
  * same schema gives the same findings at every attempt, whatever was checked before it.
  *
- * It compiles nothing in the ordinary case. Compiling costs a hundred times what checking does and proves
- * little (a schema that loops compiles well); a compile form holds only what was checked here. The exception
- * are schemas whose references nest so deep that the compiler's stack might not do.
+ * It compiles nothing. Compiling costs many times what checking does and proves little (a schema that loops
+ * compiles well), and a compile form holds only what was checked here. That it compiles follows from its size,
+ * which is bounded here: no clock is asked, so that the verdict is the same on a slow day.
  */
-
-import { durationMs } from '../domain/ids.js';
 import type { JsonValue } from '../domain/json.js';
 import { isJsonObject, member } from '../domain/json.js';
-import { emitSchema, nestingOf } from './compileForm.js';
-import { runWithin } from './deadline.js';
+import { type FormSize, measureForm } from './compileForm.js';
 import { type Dialect, readDialect } from './dialects.js';
 import { type EvaluationCost, findCycle, measureCost } from './evaluationCost.js';
 import { quote, Report } from './findings.js';
@@ -21,21 +18,23 @@ import { compilePattern } from './patternEngine.js';
 import { PatternRefused } from './patternSyntax.js';
 import { resolveReferences } from './references.js';
 import { SchemaGraph, type SchemaNode } from './schemaGraph.js';
-import { lintNode } from './schemaLints.js';
-import { compileWithAjv, discardInstance } from './validatorEngine.js';
+import { lintFormats, lintNode } from './schemaLints.js';
+import { checkUnevaluated } from './unevaluated.js';
 
 export interface CheckedSchema {
   readonly dialect: Dialect;
   readonly graph: SchemaGraph;
   readonly root: SchemaNode;
   readonly cost: EvaluationCost;
-  /** Instructions of the largest pattern. */
-  readonly patternSize: number;
+  readonly size: FormSize;
+  readonly patterns: PatternSizes;
 }
 
-/** The compiler recurses: this many levels of subschemas are well within its stack. */
-const SAFE_NESTING = 100;
-const COMPILE_DEADLINE = durationMs(5_000);
+/** Instructions of a schema's patterns. */
+export interface PatternSizes {
+  readonly largest: number;
+  readonly sum: number;
+}
 
 /**
  * V2: which of the pinned dialects a schema is of.
@@ -60,8 +59,7 @@ export const resolveDialect = (
   return read.dialect;
 };
 
-/** @returns the size of the largest pattern */
-const checkPatterns = (node: SchemaNode, limits: ContractLimits, report: Report): number => {
+const patternsOf = (node: SchemaNode): readonly (readonly [source: string, pointer: string])[] => {
   const patterns: [string, string][] = [];
   const pattern = member(node.schema, 'pattern');
   if (typeof pattern === 'string') patterns.push([pattern, `${node.pointer}/pattern`]);
@@ -69,16 +67,37 @@ const checkPatterns = (node: SchemaNode, limits: ContractLimits, report: Report)
   if (isJsonObject(byPattern)) {
     for (const key of Object.keys(byPattern)) patterns.push([key, `${node.pointer}/patternProperties`]);
   }
-  let largest = 0;
-  for (const [source, pointer] of patterns) {
+  return patterns;
+};
+
+const checkPatterns = (graph: SchemaGraph, limits: ContractLimits, report: Report): PatternSizes => {
+  let [largest, sum] = [0, 0];
+  for (const [source, pointer] of graph.nodes.flatMap(patternsOf)) {
     try {
-      largest = Math.max(largest, compilePattern(source, limits.patternSize).size);
+      const { size } = compilePattern(source, limits.patternSize);
+      largest = Math.max(largest, size);
+      sum += size;
     } catch (error) {
       if (!(error instanceof PatternRefused)) throw error;
       report.add(error.code, pointer, `${quote(source)}: ${error.message}`);
     }
+    if (sum <= limits.patternSizes) continue;
+    report.add('PATTERN_UNSAFE', pointer, 'the patterns of the schema make too large automata together');
+    break;
   }
-  return largest;
+  return { largest, sum };
+};
+
+/** V4: what would take long to compile, or more than the stack of the compiler. */
+const checkForm = (size: FormSize, pointer: string, limits: ContractLimits, report: Report): void => {
+  if (size.subschemas > limits.subschemas) {
+    const message = `${size.subschemas} subschemas; the limit is ${limits.subschemas}`;
+    report.add('SCHEMA_TOO_COMPLEX', pointer, message);
+  }
+  if (size.blocks > limits.blocks) {
+    const message = `${size.blocks} properties (a branch counts for three) in one another's way; the limit is ${limits.blocks}`;
+    report.add('SCHEMA_TOO_COMPLEX', pointer, message);
+  }
 };
 
 const checkSizes = (node: SchemaNode, limits: ContractLimits, report: Report): void => {
@@ -87,20 +106,6 @@ const checkSizes = (node: SchemaNode, limits: ContractLimits, report: Report): v
     const message = `${values.length} members; the limit is ${limits.enumSize}`;
     report.add('SCHEMA_TOO_LARGE', `${node.pointer}/enum`, message);
   }
-};
-
-const compiles = (graph: SchemaGraph, root: SchemaNode): boolean => {
-  try {
-    if (
-      runWithin(() => compileWithAjv(emitSchema(graph, root), graph.dialect), COMPILE_DEADLINE) !== 'late'
-    ) {
-      return true;
-    }
-  } catch {
-    // Out of stack: reported by the caller like any other schema that is too much.
-  }
-  discardInstance(graph.dialect);
-  return false;
 };
 
 /**
@@ -124,18 +129,18 @@ export const checkSchema = (
   if (root === null || typeof root === 'boolean') return null;
   resolveReferences(graph);
   const formats = new Set<string>();
-  let patternSize = 0;
   for (const node of graph.nodes) {
     checkSizes(node, limits, report);
-    patternSize = Math.max(patternSize, checkPatterns(node, limits, report));
     lintNode(node, graph, formats);
   }
+  lintFormats(formats, pointer, report);
+  checkUnevaluated(graph);
+  const patterns = checkPatterns(graph, limits, report);
+  const size = measureForm(graph, root);
+  checkForm(size, pointer, limits, report);
   if (findCycle(graph, report)) return null;
-  const cost = measureCost(root, limits, report);
+  // Measuring takes a multiple of the size, so it is left out where that is over its limit.
+  const cost = size.subschemas > limits.subschemas ? null : measureCost(root, limits, report);
   if (cost === null || report.faults > before) return null;
-  if (nestingOf(graph, root) > SAFE_NESTING && !compiles(graph, root)) {
-    report.add('SCHEMA_TOO_COMPLEX', pointer, 'its references nest too deep to be compiled');
-    return null;
-  }
-  return { dialect, graph, root, cost, patternSize };
+  return { dialect, graph, root, size, cost, patterns };
 };

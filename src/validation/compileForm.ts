@@ -12,6 +12,7 @@ import type { Edge, SchemaGraph, SchemaNode } from './schemaGraph.js';
 /** Built here from a checked graph, and given to ajv, which is why its members are not JSON values. */
 export interface CompileForm {
   readonly schema: Readonly<Form>;
+  readonly subschemas: number;
   /** Whether there is an `unevaluated…` keyword, which asks what the other keywords have looked at. */
   readonly tracks: boolean;
 }
@@ -27,6 +28,7 @@ const WITHOUT_PROTO = { not: { required: [PROTO] } };
 interface Emitter {
   readonly graph: SchemaGraph;
   readonly names: Map<SchemaNode, string>;
+  emitted: number;
 }
 
 const referenceTo = (to: SchemaNode | boolean, emitter: Emitter): unknown => {
@@ -94,6 +96,7 @@ const emitReferences = (form: Form, node: SchemaNode, emitter: Emitter): void =>
 
 const emitNode = (node: SchemaNode, emitter: Emitter): Form => {
   const form: Form = {};
+  emitter.emitted += 1;
   for (const keyword of ASSERTIONS[emitter.graph.dialect]) {
     const value = member(node.schema, keyword);
     if (value === undefined || (keyword === 'format' && !isKnownFormat(String(value)))) continue;
@@ -127,23 +130,49 @@ const collectTargets = (graph: SchemaGraph, root: SchemaNode): SchemaNode[] => {
   return graph.nodes.filter((node) => targets.has(node));
 };
 
-const heightOf = (node: SchemaNode): number => {
-  let height = 0;
-  for (const { place, to } of node.edges) {
-    if (place !== 'apart' && typeof to !== 'boolean') height = Math.max(height, heightOf(to));
+/** What compiling takes, known before anything is compiled: its time and its stack are bounded by these. */
+export interface FormSize {
+  /** Subschemas that code is written for. */
+  readonly subschemas: number;
+  /** Blocks of the written code inside one another: each property and each branch stands in those before it. */
+  readonly blocks: number;
+  /** Levels of subschemas; what references lead to is compiled one inside the other. */
+  readonly levels: number;
+}
+
+/** A branch is a block, and what is done where it is passed and where not. */
+const BRANCH_BLOCKS = 3;
+
+const sizeOf = (node: SchemaNode, targets: ReadonlySet<SchemaNode>): FormSize => {
+  const within = node.edges.filter(({ place }) => place !== 'apart');
+  let [subschemas, blocks, levels, own] = [1, 0, 0, 1];
+  for (const { place, to } of within) {
+    own += place === 'here' ? BRANCH_BLOCKS : 1;
+    if (typeof to === 'boolean' || targets.has(to)) continue;
+    const below = sizeOf(to, targets);
+    subschemas += below.subschemas;
+    blocks = Math.max(blocks, below.blocks);
+    levels = Math.max(levels, below.levels);
   }
-  return height + 1;
+  return { subschemas, blocks: blocks + own, levels: levels + 1 };
 };
 
-/** How deep the validator can nest while compiling: it compiles what references lead to one inside the other. */
-export const nestingOf = (graph: SchemaGraph, root: SchemaNode): number =>
-  collectTargets(graph, root).reduce((sum, target) => sum + heightOf(target), heightOf(root));
+/** V4: measures the compile form without making it. */
+export const measureForm = (graph: SchemaGraph, root: SchemaNode): FormSize => {
+  const targets = new Set(collectTargets(graph, root));
+  const parts = [...new Set([root, ...targets])].map((part) => sizeOf(part, targets));
+  return {
+    subschemas: parts.reduce((sum, part) => sum + part.subschemas, 0),
+    blocks: Math.max(...parts.map((part) => part.blocks)),
+    levels: parts.reduce((sum, part) => sum + part.levels, 0),
+  };
+};
 
 /** @param graph without faults: every reference resolved, no cycle that consumes nothing */
 export const emitSchema = (graph: SchemaGraph, root: SchemaNode): CompileForm => {
   const targets = collectTargets(graph, root);
   const names = new Map(targets.map((node, index) => [node, `r${index}`]));
-  const emitter: Emitter = { graph, names };
+  const emitter: Emitter = { graph, names, emitted: 0 };
   // The root among them: without an id of its own, the validator finds no `#`.
   const form = emitTarget(root, emitter) as Form;
   if (targets.length > 0) {
@@ -152,5 +181,5 @@ export const emitSchema = (graph: SchemaGraph, root: SchemaNode): CompileForm =>
   const tracks = graph.nodes.some((node) =>
     node.edges.some(({ keyword }) => keyword.startsWith('unevaluated')),
   );
-  return { schema: form, tracks };
+  return { schema: form, subschemas: emitter.emitted, tracks };
 };

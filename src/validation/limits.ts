@@ -17,6 +17,12 @@ export interface ContractLimits {
   readonly evaluationPaths: number;
   /** Instructions of one translated pattern. */
   readonly patternSize: number;
+  /** The same, of all patterns of one schema. */
+  readonly patternSizes: number;
+  /** Subschemas of one schema that code is written for. */
+  readonly subschemas: number;
+  /** Blocks of that code inside one another: each property stands in the one before it, and a branch is three. */
+  readonly blocks: number;
 }
 
 export const DEFAULT_CONTRACT_LIMITS: ContractLimits = {
@@ -27,6 +33,9 @@ export const DEFAULT_CONTRACT_LIMITS: ContractLimits = {
   combinatorProduct: 2_000,
   evaluationPaths: 100_000,
   patternSize: 5_000,
+  patternSizes: 50_000,
+  subschemas: 2_500,
+  blocks: 1_000,
 };
 
 export interface ArgumentLimits {
@@ -47,5 +56,5 @@ export const DEFAULT_ARGUMENT_LIMITS: ArgumentLimits = {
   depth: 32,
   nodes: 20_000,
   uniqueItemsLength: 10_000,
-  deadline: durationMs(100),
+  deadline: durationMs(1_000),
 };

@@ -14,8 +14,24 @@ export interface LinearPattern {
   toString(): string;
 }
 
+/** Patterns, and instructions of all of them: an automaton takes memory in proportion. */
 const MAX_KEPT = 2_000;
+const MAX_KEPT_SIZE = 200_000;
 const kept = new Map<string, LinearPattern | PatternRefused>();
+let keptSize = 0;
+
+const sizeOf = (entry: LinearPattern | PatternRefused | undefined): number =>
+  entry === undefined || entry instanceof PatternRefused ? 0 : entry.size;
+
+const keep = (key: string, entry: LinearPattern | PatternRefused): void => {
+  kept.set(key, entry);
+  keptSize += sizeOf(entry);
+  for (const [oldest, dropped] of kept) {
+    if (kept.size <= MAX_KEPT && keptSize <= MAX_KEPT_SIZE) return;
+    kept.delete(oldest);
+    keptSize -= sizeOf(dropped);
+  }
+};
 
 const build = (source: string, maxSize: number): LinearPattern => {
   const { text, size } = translatePattern(source, maxSize);
@@ -44,12 +60,14 @@ export const compilePattern = (
       if (!(error instanceof PatternRefused)) throw error;
       entry = error;
     }
-    if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value ?? '');
-    kept.set(key, entry);
+    keep(key, entry);
   }
   if (entry instanceof PatternRefused) throw entry;
   return entry;
 };
 
 /** After a match was cut off by a deadline its automaton may be half built: all are made anew. */
-export const forgetPatterns = (): void => kept.clear();
+export const forgetPatterns = (): void => {
+  kept.clear();
+  keptSize = 0;
+};

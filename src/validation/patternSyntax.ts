@@ -35,8 +35,35 @@ const literal = (codePoint: number): string => {
   return /[A-Za-z0-9]/.test(char) ? char : `\\x{${codePoint.toString(16).toUpperCase()}}`;
 };
 
+/** The engine knows general categories by their short names only. */
+const CATEGORIES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    Letter: 'L',
+    Uppercase_Letter: 'Lu',
+    Lowercase_Letter: 'Ll',
+    Titlecase_Letter: 'Lt',
+    Modifier_Letter: 'Lm',
+    Other_Letter: 'Lo',
+    Mark: 'M',
+    Number: 'N',
+    Decimal_Number: 'Nd',
+    digit: 'Nd',
+    Letter_Number: 'Nl',
+    Other_Number: 'No',
+    Punctuation: 'P',
+    punct: 'P',
+    Symbol: 'S',
+    Separator: 'Z',
+    Space_Separator: 'Zs',
+    Other: 'C',
+    Control: 'Cc',
+    Format: 'Cf',
+  }),
+);
+
 const property = (letter: string, name: string): string => {
-  const value = name.replace(/^(?:Script|sc|General_Category|gc)=/, '');
+  const known = name.replace(/^(?:Script|sc|General_Category|gc)=/, '');
+  const value = CATEGORIES.get(known) ?? known;
   if (/[^A-Za-z_]/.test(value)) throw new PatternRefused('PATTERN_UNSUPPORTED', `\\${letter}{${value}}`);
   return `\\${letter}{${value}}`;
 };

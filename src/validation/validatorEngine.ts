@@ -15,7 +15,8 @@ import { DEFAULT_ARGUMENT_LIMITS } from './limits.js';
 import { isMultipleOf } from './multipleOf.js';
 import { compilePattern } from './patternEngine.js';
 
-const COMPILATIONS_PER_INSTANCE = 200;
+/** Subschemas, and one more for each compilation. */
+const COMPILED_PER_INSTANCE = 4_000;
 
 const OPTIONS: Options = {
   strict: false,
@@ -85,7 +86,7 @@ const REPLACED: readonly FuncKeywordDefinition[] = [
 
 interface Instance {
   readonly ajv: Ajv;
-  compilations: number;
+  compiled: number;
 }
 
 /** By dialect, and by whether the schema asks what its other parts have evaluated. */
@@ -95,7 +96,7 @@ const keyOf = (dialect: Dialect, tracks: boolean): string => `${dialect} ${track
 
 const instanceFor = (dialect: Dialect, tracks: boolean): Instance => {
   const current = instances.get(keyOf(dialect, tracks));
-  if (current !== undefined && current.compilations < COMPILATIONS_PER_INSTANCE) return current;
+  if (current !== undefined && current.compiled < COMPILED_PER_INSTANCE) return current;
   const ajv: Ajv = dialect === '2020-12' ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS);
   // Ajv2020 tracks for every schema. That keeps it from stopping at the first branch that fits, and for some
   // schemas it then writes code that fails; so only those pay for it that have unevaluated… keywords.
@@ -104,7 +105,7 @@ const instanceFor = (dialect: Dialect, tracks: boolean): Instance => {
     ajv.removeKeyword(String(definition.keyword));
     ajv.addKeyword(definition);
   }
-  const fresh: Instance = { ajv, compilations: 0 };
+  const fresh: Instance = { ajv, compiled: 0 };
   instances.set(keyOf(dialect, tracks), fresh);
   return fresh;
 };
@@ -115,9 +116,12 @@ export const discardInstance = (dialect: Dialect): void => {
 };
 
 /** @throws whatever ajv throws; a checked schema gives it no cause to */
-export const compileWithAjv = ({ schema, tracks }: CompileForm, dialect: Dialect): ValidateFunction => {
+export const compileWithAjv = (
+  { schema, subschemas, tracks }: CompileForm,
+  dialect: Dialect,
+): ValidateFunction => {
   const instance = instanceFor(dialect, tracks);
-  instance.compilations += 1;
+  instance.compiled += subschemas + 1;
   try {
     return instance.ajv.compile(schema);
   } catch (error) {

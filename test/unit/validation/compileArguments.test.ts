@@ -256,7 +256,7 @@ describe('cost', () => {
     });
     expect(check({ r: bad })).toMatchObject({
       ok: false,
-      reason: 'TOO_COSTLY',
+      reason: 'VALIDATION_DEADLINE',
       errors: [{ keyword: 'deadline' }],
     });
     expect(check({ r: 1 }).ok).toBe(true);
