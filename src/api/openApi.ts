@@ -9,6 +9,7 @@ import { catalogRoutes } from './routes/catalogs.js';
 import { discoveryRoutes } from './routes/discoveries.js';
 import { policyRoutes } from './routes/policies.js';
 import { receiptRoutes } from './routes/receipts.js';
+import { reviewRoutes } from './routes/reviews.js';
 import { revocationRoutes } from './routes/revocations.js';
 import { serverRoutes } from './routes/servers.js';
 import { systemRoutes } from './routes/system.js';
@@ -22,6 +23,7 @@ export const ROUTES: readonly Route[] = [
   ...serverRoutes,
   ...discoveryRoutes,
   ...acceptanceRoutes,
+  ...reviewRoutes,
   ...policyRoutes,
   ...revocationRoutes,
   ...systemRoutes,

@@ -45,6 +45,12 @@ export const plainText = (longest: number) =>
   z.string().min(1).max(longest).regex(STORABLE, 'text without control characters');
 
 export const effectClass = z.enum(EFFECT_CLASSES);
+export const generationNumber = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(2_147_483_647)
+  .openapi({ type: 'integer', minimum: 1, maximum: 2_147_483_647 });
 /** A time that Postgres can hold: years from 1 on, offsets below 16 hours; its text is short, since it is parsed again. */
 export const instant = z.iso
   .datetime({ offset: true, message: 'an ISO 8601 time with its offset' })
@@ -80,6 +86,10 @@ export const problem = z
   })
   .loose()
   .openapi('Problem');
+
+export const openReview = z
+  .object({ id: text, state: z.enum(['pending', 'refused']), changed: z.array(z.enum(['text', 'hints'])) })
+  .openapi('OpenReview');
 
 export const signedReceipt = z.object({ id: text, jws: text }).openapi('SignedReceipt');
 

@@ -6,6 +6,7 @@ import type { AdmissionStore } from '../store/admissionStore.js';
 import type { OperatorStore } from '../store/operatorStore.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { type AdmitCalls, createAdmitCalls } from '../usecases/admitCall.js';
+import type { ArgumentCheck } from '../usecases/checkArguments.js';
 import type { DiscoveryControl } from '../usecases/discoveryControl.js';
 import { createPolicies, type PolicyLanguage } from '../usecases/policies.js';
 import { type CatalogReader, createCatalogReader } from '../usecases/readCatalog.js';
@@ -37,6 +38,7 @@ export interface AppDeps {
   /** Sign leases and receipts. */
   readonly keys: KeySet;
   readonly language: PolicyLanguage;
+  readonly checkArguments: ArgumentCheck;
   readonly control: DiscoveryControl;
   readonly lease: {
     /** `aud` of leases. */
@@ -64,6 +66,7 @@ export const createServices = (deps: AppDeps): Services => {
     admit: createAdmitCalls({
       store,
       policies,
+      checkArguments: deps.checkArguments,
       keys: deps.keys,
       lease: { issuer: deps.publicUrl, ...deps.lease },
       requireBoundTokens: deps.requireBoundTokens,

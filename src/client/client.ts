@@ -15,11 +15,14 @@ import type {
   Discovery,
   DiscoveryDetail,
   DiscoveryStart,
+  GenerationsDiff,
   PlanNode,
   PublishedPolicy,
   Receipt,
   RefusedNode,
   Registered,
+  Review,
+  ReviewDetail,
   Revocation,
   RevocationRequest,
   Server,
@@ -90,6 +93,31 @@ export interface GenlockClient {
       readonly open: boolean;
     })[]
   >;
+
+  /** Changed texts and hints of effectful tools, a slice at a time by server, audience and tool. */
+  reviews(filter?: {
+    readonly server?: string;
+    readonly state?: Review['state'];
+    readonly after?: string;
+    readonly limit?: number;
+  }): Promise<{ readonly reviews: readonly Review[]; readonly next: string | null }>;
+  review(id: string): Promise<ReviewDetail>;
+  decideReview(
+    id: string,
+    decision: 'accept' | 'refuse',
+    reason: string,
+  ): Promise<{ readonly id: string; readonly state: Review['state']; readonly receipt: string }>;
+  /** What changed between two generations, a slice by tool name. */
+  diff(
+    server: string,
+    query: {
+      readonly audience: string;
+      readonly from: number;
+      readonly to: number;
+      readonly after?: string;
+      readonly limit?: number;
+    },
+  ): Promise<GenerationsDiff>;
 
   publishPolicy(bundle: unknown, expectedEpoch?: number): Promise<PublishedPolicy>;
   policy(): Promise<{ readonly epoch: number; readonly digest: string; readonly bundle: JsonValue }>;
@@ -162,6 +190,11 @@ export const createClient = (options: ClientOptions): GenlockClient => {
 
     accept: (discovery, reason) => read('/v1/acceptances', post({ discovery, reason })),
     acceptances: () => member('acceptances', '/v1/acceptances'),
+
+    reviews: (filter = {}) => read('/v1/reviews', { query: filter }),
+    review: (id) => read(`/v1/reviews/${part(id)}`),
+    decideReview: (id, decision, reason) => read(`/v1/reviews/${part(id)}`, post({ decision, reason })),
+    diff: (server, query) => read(`/v1/catalogs/${part(server)}/diff`, { query }),
 
     publishPolicy: (bundle, expectedEpoch) => read('/v1/policies', post({ bundle, expectedEpoch })),
     policy: () => read('/v1/policies/current'),

@@ -1,9 +1,11 @@
 /** What the API answers, as its OpenAPI document says it. Written out, so that a client needs nothing else of Genlock. */
 import type { AcceptableKind } from '../domain/acceptance.js';
-import type { EffectClass, ToolVerdict } from '../domain/descriptor.js';
+import type { EffectClass, Finding, ToolVerdict } from '../domain/descriptor.js';
+import type { DiffClass } from '../domain/diff.js';
 import type { Code } from '../domain/errors.js';
 import type { CandidateState, Evidence } from '../domain/generation.js';
 import type { JsonValue } from '../domain/json.js';
+import type { OpenReview, ReviewState } from '../domain/review.js';
 
 export interface CatalogSummary {
   readonly server: string;
@@ -31,6 +33,8 @@ export interface CatalogTool {
   readonly outputSchema?: JsonValue;
   readonly effectClass: EffectClass;
   readonly verdict: ToolVerdict;
+  /** Why it is not admitted, though it is listed. */
+  readonly review?: OpenReview;
   readonly binding: Binding;
 }
 
@@ -200,8 +204,12 @@ export interface DiscoveryDetail extends Discovery {
   readonly revision: JsonValue;
   readonly pageRoot: string | null;
   readonly contentRoot: string | null;
+  readonly tailAt: string | null;
   readonly pageChain: readonly {
     readonly index: number;
+    readonly requestCursor: string;
+    readonly nextCursor: string;
+    readonly nullCursor: boolean;
     readonly result: string;
     readonly raw: string;
     readonly tools: number;
@@ -217,6 +225,9 @@ export interface DiscoveryDetail extends Discovery {
     readonly verifiedAt: string;
     readonly expires: string;
   } | null;
+  /** Lints of the catalog as a whole. */
+  readonly catalogFindings: readonly Finding[];
+  /** The quarantined tools first. */
   readonly toolFindings: readonly {
     readonly name: string;
     readonly status: string;
@@ -232,6 +243,8 @@ export interface DiscoveredTool {
   readonly descriptor: string;
   /** null where the discovery did not get as far as judging it. */
   readonly verdict: ToolVerdict['status'] | null;
+  /** The codes of what was found in it. */
+  readonly codes: readonly string[];
 }
 
 /** What an operator accepted of a held discovery. */
@@ -247,6 +260,56 @@ export interface Acceptance {
   readonly reason: string;
   readonly by: string;
   readonly receipt: string;
+}
+
+/** A changed text or hint of an effectful tool. */
+export interface Review {
+  readonly id: string;
+  readonly server: string;
+  readonly audience: string;
+  readonly tool: string;
+  readonly name: string;
+  readonly effectClass: EffectClass;
+  readonly generation: number;
+  readonly before: string;
+  readonly after: string;
+  readonly changed: OpenReview['changed'];
+  readonly state: ReviewState;
+  /** Whether it keeps the active tool from being called. */
+  readonly open: boolean;
+  readonly reason: string | null;
+  readonly by: string | null;
+  readonly decidedAt: string | null;
+  readonly receipt: string | null;
+}
+
+/** JSON text with hidden characters as `\u{…}`; null where there is none. */
+export interface MemberChange {
+  readonly pointer: string;
+  readonly class: DiffClass;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface ReviewDetail extends Review {
+  readonly members: readonly MemberChange[];
+}
+
+/** Two generations side by side, a slice by tool name. */
+export interface GenerationsDiff {
+  readonly from: number;
+  readonly to: number;
+  readonly counts: Readonly<Record<'added' | 'removed' | 'changed', number>>;
+  readonly tools: readonly {
+    readonly kind: 'added' | 'removed' | 'changed';
+    readonly name: string;
+    readonly before: { readonly id: string; readonly descriptor: string } | null;
+    readonly after: { readonly id: string; readonly descriptor: string } | null;
+    readonly classes: readonly DiffClass[];
+    readonly members: readonly MemberChange[];
+    readonly likelyRenameOf: string | null;
+  }[];
+  readonly next: string | null;
 }
 
 export interface PublishedPolicy {

@@ -5,9 +5,11 @@ import {
   audienceClass,
   digest,
   effectClass,
+  generationNumber,
   isoTime,
   jsonValue,
   limit,
+  openReview,
   plainText,
   serverName,
   serverParams,
@@ -34,6 +36,10 @@ const catalogTool = z
     outputSchema: jsonValue.optional(),
     effectClass,
     verdict: z.object({ status: z.enum(['OK', 'QUARANTINED']), findings: z.array(finding) }),
+    review: openReview.optional().openapi({
+      description:
+        'Why the tool is not admitted, though it is listed: its text or hints changed (REVIEW_REQUIRED).',
+    }),
     binding: z.object({ generation: z.int(), descriptor: text, policyEpoch: z.int() }),
   })
   .openapi('CatalogTool');
@@ -137,10 +143,7 @@ const readGeneration = route({
   summary: 'The sealed artifact of a generation, byte for byte',
   description: 'toolCatalogSnapshot.v1. The digest header holds the digest of these bytes.',
   access: 'operator',
-  params: z.object({
-    server: serverName,
-    generation: z.coerce.number().int().min(1).max(2_147_483_647).openapi({ type: 'integer' }),
-  }),
+  params: z.object({ server: serverName, generation: generationNumber }),
   query: z.strictObject({ audience: audienceClass }),
   responses: { 200: { description: 'The artifact', schema: z.object({ schema: text }).loose() } },
   handle: async ({ caller, params, query }, { operatorStore }) => {

@@ -50,9 +50,13 @@ const detail = discovery
     revision: jsonValue,
     pageRoot: text.nullable(),
     contentRoot: text.nullable(),
+    tailAt: isoTime.nullable(),
     pageChain: z.array(
       z.object({
         index: z.int(),
+        requestCursor: text,
+        nextCursor: text,
+        nullCursor: z.boolean(),
         result: text,
         raw: text,
         tools: z.int(),
@@ -66,6 +70,9 @@ const detail = discovery
     freshness: z
       .object({ schema: text, snapshot: text, revision: jsonValue, verifiedAt: isoTime, expires: isoTime })
       .nullable(),
+    catalogFindings: z.array(
+      z.object({ code: text, severity: z.enum(['fault', 'lint']), pointer: text, message: text }),
+    ),
     toolFindings: z.array(z.object({ name: text, status: text, findings: jsonValue })),
   })
   .openapi('DiscoveryDetail');
@@ -151,6 +158,7 @@ const tools = route({
               name: text,
               descriptor: text,
               verdict: z.enum(['OK', 'QUARANTINED']).nullable(),
+              codes: z.array(text),
             })
             .openapi('DiscoveredTool'),
         ),

@@ -29,7 +29,9 @@ import type { ScanStore } from '../../../src/store/scanStore.js';
 import { createMetrics } from '../../../src/telemetry/metrics.js';
 import { connectTemporal } from '../../../src/temporal/connect.js';
 import { createTemporalControl } from '../../../src/temporal/control.js';
+import { createArgumentCheck } from '../../../src/usecases/checkArguments.js';
 import { discoveryWorkflowId } from '../../../src/workflows/contract.js';
+import { startThreads } from '../../support/argumentThreads.js';
 import { cloneDatabase } from '../../support/database.js';
 import '../../support/services.js';
 
@@ -95,6 +97,7 @@ export const startApi = async (
   const started = new Map<string, DiscoveryKey>();
   const run = randomUUID().slice(0, 8);
   const tenant = parseTenantId(`acme-${run}`);
+  const argumentThreads = await startThreads({ threads: 1 });
   const log: ApiFixture['log'] = [];
   const clock = { shift: 0 };
   const betweenViewAndCommit: ApiFixture['betweenViewAndCommit'] = { act: null };
@@ -132,6 +135,7 @@ export const startApi = async (
         },
         compile: (text, epoch) => compilePolicy(parseBundle(JSON.parse(text)), epoch),
       },
+      checkArguments: createArgumentCheck(argumentThreads),
       control: {
         ...control,
         start: (key) => {
@@ -188,6 +192,7 @@ export const startApi = async (
         await client.workflow.getHandle(workflowId).terminate('the test is over');
       }
       await client.connection.close();
+      await argumentThreads.close();
       for (const pool of pools) await pool.end();
       await rm(folder, { recursive: true, force: true });
       await database.drop();

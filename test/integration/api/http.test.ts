@@ -77,6 +77,8 @@ describe('RFC 9457 problems', () => {
     ['a lone surrogate', '{"kind":"\\ud800"}', 'application/json', 'INVALID_JSON'],
     ['bad UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 'application/json', 'INVALID_JSON'],
     ['100 levels', deep, 'application/json', 'INVALID_JSON'],
+    ['20,000 levels', `${'{"c":'.repeat(20_000)}1${'}'.repeat(20_000)}`, 'application/json', 'INVALID_JSON'],
+    ['a number that is infinite', '{"kind":1e400}', 'application/json', 'INVALID_JSON'],
     ['a rounded number', '{"kind":9007199254740993}', 'application/json', 'INVALID_BODY'],
     ['a form', 'kind=subject', 'application/x-www-form-urlencoded', 'WRONG_CONTENT_TYPE'],
     ['another charset', '{}', 'application/json; charset=latin1', 'WRONG_CONTENT_TYPE'],

@@ -25,6 +25,7 @@ let held: string;
 let descriptor: string;
 let receipt: string;
 let revocation: string;
+let review: string;
 
 const registration = {
   name: 'inventory',
@@ -77,6 +78,20 @@ const VALID: Readonly<Record<string, () => Asked>> = {
   cancelDiscovery: () => ({ params: { id: scan } }),
   acceptHeld: () => ({ body: { discovery: held, reason: 'a test' } }),
   listAcceptances: () => ({}),
+  listReviews: () => ({
+    query: {
+      server: 'reworded',
+      state: 'pending',
+      after: Buffer.from('["a","a","a","a"]').toString('base64url'),
+      limit: '5',
+    },
+  }),
+  readReview: () => ({ params: { id: review } }),
+  decideReview: () => ({ params: { id: review }, body: { decision: 'accept', reason: 'a test' } }),
+  diffGenerations: () => ({
+    params: { server: 'reworded' },
+    query: { audience: AUDIENCE, from: '1', to: '2', after: 'a', limit: '5' },
+  }),
   publishPolicy: () => ({ body: { bundle: bundle(), expectedEpoch: 1 } }),
   readPolicy: () => ({}),
   revoke: () => ({ body: { kind: 'tool-name', ...inventory, target: 'count', reason: 'a test' } }),
@@ -112,6 +127,15 @@ beforeAll(async () => {
   receipt = admitted.receipt.id;
   const revoked = await operator.client.revoke({ kind: 'subject', target: 'nobody', reason: 'a test' });
   revocation = revoked.id;
+  await operator.client.registerServer({ ...registration, name: 'reworded', namespace: 'reworded' });
+  for (const [counter, description] of ['Counts', 'Counts all'].entries())
+    await promoteTools(api.scans, {
+      tenant: api.tenant,
+      server: 'reworded',
+      tools: [tool('count', { description })],
+      counter,
+    });
+  review = (await operator.client.reviews({ server: 'reworded' })).reviews[0]?.id ?? '';
 });
 afterAll(() => api.stop());
 

@@ -50,6 +50,7 @@ describe('discoveries', () => {
       name: one['name'],
       descriptor: digestJson(one),
       verdict: null,
+      codes: [],
     });
     expect(await operator.client.discoveredTools(id)).toEqual({
       tools: [shown(first, 0), shown(second, 1), shown(third, 2)],
@@ -77,10 +78,11 @@ describe('discoveries', () => {
       tools: [tool('good'), broken],
     });
     const { tools } = await operator.client.discoveredTools(scan);
-    expect(tools.map(({ name, verdict }) => [name, verdict])).toEqual([
-      ['good', 'OK'],
-      ['broken', 'QUARANTINED'],
+    expect(tools.map(({ name, verdict, codes }) => [name, verdict, codes])).toEqual([
+      ['good', 'OK', []],
+      ['broken', 'QUARANTINED', ['ROOT_NOT_OBJECT']],
     ]);
+    expect((await operator.client.discovery(scan)).catalogFindings).toEqual([]);
   });
 
   test('one is started for each audience, or for the one that is named', async () => {
