@@ -2,13 +2,11 @@
  * Which part of a tool a change touches (S2, V6). The contract decides the contract version, so whatever is
  * not known to be a hint or a text belongs to it.
  */
+import { classOfMember } from '../domain/diff.js';
 import type { Digest } from '../domain/ids.js';
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import type { SchemaReference } from '../domain/snapshot.js';
 import { digestJson } from './digest.js';
-
-const HINTS: readonly string[] = ['annotations'];
-const TEXT: readonly string[] = ['title', 'description', 'icons'];
 
 /** A dialect as it was resolved, also where `$schema` was absent. */
 export type ResolvedDialect = Pick<SchemaReference, 'dialect' | 'vocabularies'>;
@@ -34,13 +32,14 @@ const dialectJson = (resolved: ResolvedDialect | null): JsonValue =>
  */
 export const contractDigest = (tool: JsonObject, dialects: ResolvedDialects): Digest =>
   digestJson({
-    members: pick(tool, (name) => !HINTS.includes(name) && !TEXT.includes(name)),
+    members: pick(tool, (name) => classOfMember(name) === 'contract'),
     dialects: { input: dialectJson(dialects.input), output: dialectJson(dialects.output) },
   });
 
 /** V6: digest of the hints: `annotations`, whole, its `title` too. */
 export const hintsDigest = (tool: JsonObject): Digest =>
-  digestJson(pick(tool, (name) => HINTS.includes(name)));
+  digestJson(pick(tool, (name) => classOfMember(name) === 'hints'));
 
 /** V6: digest of the text: title, description, icons. Absent and empty differ. */
-export const textDigest = (tool: JsonObject): Digest => digestJson(pick(tool, (name) => TEXT.includes(name)));
+export const textDigest = (tool: JsonObject): Digest =>
+  digestJson(pick(tool, (name) => classOfMember(name) === 'text'));

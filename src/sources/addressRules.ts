@@ -12,6 +12,8 @@ const IPV4_SPECIAL: readonly (readonly [string, number])[] = [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
+  // Globally routed, and yet the host's own metadata service at one of the large clouds.
+  ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
@@ -59,20 +61,32 @@ const refused = (host: string, addresses: readonly string[]): SourceFault =>
   new SourceFault('ADDRESS_REFUSED', { host, addresses, rule: 'allowPrivateAddresses is off' });
 
 /**
- * Node.js never calls `lookup` for a host that is an address already, so that case is checked here.
+ * Node.js never calls `lookup` for a host that is an address already, so that case is checked here. A URL has its host
+ * in one spelling, whatever it was written as; names of this machine (RFC 6761) need no name server to be known.
  * @throws SourceFault ADDRESS_REFUSED
  */
 export const checkLiteralHost = (hostname: string, allowPrivate: boolean): void => {
   const bare = hostname.replace(/^\[|\]$/g, '');
-  if (!allowPrivate && isIP(bare) !== 0 && isPrivateAddress(bare)) throw refused(hostname, [bare]);
+  if (allowPrivate) return;
+  if (isIP(bare) !== 0 && isPrivateAddress(bare)) throw refused(hostname, [bare]);
+  if (/(?:^|\.)localhost\.?$/i.test(bare)) throw refused(hostname, []);
 };
 
-/** A `lookup` for node:net that refuses a name as soon as one of its addresses is not allowed. */
+/** Answers with every address of a name, as `lookup` of node:dns does with `all`. */
+export type ResolveName = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/**
+ * A `lookup` for node:net that refuses a name as soon as one of its addresses is not allowed. It keeps nothing: the
+ * address that it checked is the one that is connected to, and the next connection asks and checks anew.
+ */
 export const guardedLookup =
-  (allowPrivate: boolean): LookupFunction =>
+  (allowPrivate: boolean, resolveName: ResolveName = dnsLookup): LookupFunction =>
   (hostname, options, callback) => {
-    dnsLookup(hostname, { ...(options as LookupOptions), all: true }, (error, found) => {
-      const addresses = found as LookupAddress[];
+    resolveName(hostname, { ...(options as LookupOptions), all: true }, (error, addresses) => {
       if (error !== null) {
         callback(error, '', 0);
         return;

@@ -1,14 +1,15 @@
 /**
- * D8: the digest of what a stdio server is started from. It covers the bytes of the executable and of the
- * script that it is given, not what those load later: pin a single-file artifact where that matters.
+ * D8: what a stdio server is started from, as one digest: the executable, the interpreter that it names, the scripts
+ * that it is given, and the package of the script as its lock pins it. What a lock pins is not read again file by file.
  */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join, resolve, sep } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { resolve } from 'node:path';
 import type { Digest } from '../domain/ids.js';
 import { digestJson } from '../proof/digest.js';
+import { type DigestedFile, fileDigest, isUntouched } from './fileDigest.js';
+import { findProgram, interpreterWords, launcherIn, type Program, regularFile } from './findProgram.js';
+import { packageOf } from './packageDigest.js';
+import { isCode } from './packageFiles.js';
+import { SourceFault } from './source.js';
 
 export interface StartCommand {
   readonly command: string;
@@ -18,57 +19,63 @@ export interface StartCommand {
   readonly path: string;
 }
 
-/** Digests by file state. A change that keeps inode, size, and change time is beyond what a stat can see. */
-const known = new Map<string, Digest>();
-const KNOWN_LIMIT = 256;
+export interface Artifact {
+  /** What is to be spawned: the very file that was digested. */
+  readonly program: Program;
+  readonly digest: Digest;
+  /** Whether every file that was digested is still what it was: true after the start, that very artifact runs. */
+  isUntouched(): Promise<boolean>;
+}
 
-const hashFile = async (file: string): Promise<Digest> => {
-  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
-  const key = [dev, ino, size, mtimeNs, ctimeNs].join(':');
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  const digest = `sha256:${hash.digest('hex')}` as Digest;
-  if (known.size >= KNOWN_LIMIT) known.clear();
-  known.set(key, digest);
-  return digest;
-};
-
-const regularFile = async (path: string): Promise<string | null> => {
-  try {
-    const real = await realpath(path);
-    return (await stat(real)).isFile() ? real : null;
-  } catch {
-    return null;
+/**
+ * The first argument that names a file is what an interpreter runs; each further one that is code, also behind an
+ * option (`--import=./hook.mjs`), is loaded too.
+ */
+const scriptsOf = async ({ args, cwd }: StartCommand): Promise<readonly [where: string, file: string][]> => {
+  const scripts: [string, string][] = [];
+  let first = true;
+  for (const [index, arg] of args.entries()) {
+    const isOption = arg.startsWith('-');
+    const named = isOption ? arg.slice(arg.indexOf('=') + 1) : arg;
+    const file = isOption && named === arg ? null : await regularFile(resolve(cwd, named));
+    if (file === null || !(isCode(named) || isCode(file) || (first && !isOption))) continue;
+    scripts.push([`args/${index}`, file]);
+    if (!isOption) first = false;
   }
-};
-
-/** @returns the real path of the executable, or null where there is none */
-export const findExecutable = async ({ command, cwd, path }: StartCommand): Promise<string | null> => {
-  if (isAbsolute(command) || command.includes('/') || command.includes(sep)) {
-    return await regularFile(resolve(cwd, command));
-  }
-  for (const folder of path.split(delimiter).filter((part) => part !== '')) {
-    const found = await regularFile(join(folder, command));
-    if (found !== null) return found;
-  }
-  return null;
+  return scripts;
 };
 
 /**
- * Digest over the executable and the first argument that names a regular file, with its position.
  * @returns null where there is no executable
+ * @throws SourceFault STDIO_REFUSED where what would run cannot be pinned: by a launcher that may fetch it, or a package
+ *   that nothing locks and that is too large to digest
  */
-export const artifactDigest = async (start: StartCommand): Promise<Digest | null> => {
-  const executable = await findExecutable(start);
-  if (executable === null) return null;
-  const files: [string, Digest][] = [['command', await hashFile(executable)]];
-  for (const [index, arg] of start.args.entries()) {
-    const script = arg.startsWith('-') ? null : await regularFile(resolve(start.cwd, arg));
-    if (script === null) continue;
-    files.push([`args/${index}`, await hashFile(script)]);
-    break;
+export const artifactOf = async (start: StartCommand): Promise<Artifact | null> => {
+  const program = await findProgram(start.command, start);
+  if (program === null) return null;
+  const scripts = await scriptsOf(start);
+  const [interpreter, ...options] = await interpreterWords(program.file);
+  const names = [start.command, program.file, ...scripts.map(([, file]) => file)];
+  const launcher =
+    launcherIn(names, start.args) ?? (interpreter === undefined ? null : launcherIn([interpreter], options));
+  if (launcher !== null) {
+    const rule = 'a launcher may fetch what it then runs, so that nothing pins it';
+    throw new SourceFault('STDIO_REFUSED', { command: start.command, launcher, rule });
   }
-  return digestJson({ schema: 'stdioArtifact.v1', files });
+  const files: [where: string, found: DigestedFile][] = [['command', await fileDigest(program.file)]];
+  const through = interpreter === undefined ? null : await findProgram(interpreter, start);
+  if (through !== null) files.push(['interpreter', await fileDigest(through.file)]);
+  for (const [where, file] of scripts) files.push([where, await fileDigest(file)]);
+  const entry = scripts.at(0)?.[1] ?? program.file;
+  const pinned = files.map(([where, { digest }]) => [where, digest]);
+  const digest = digestJson({
+    schema: 'stdioArtifact.v1',
+    files: pinned,
+    package: await packageOf(entry),
+  });
+  return {
+    program,
+    digest,
+    isUntouched: async () => (await Promise.all(files.map(([, found]) => isUntouched(found)))).every(Boolean),
+  };
 };

@@ -11,7 +11,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Digest } from '../domain/ids.js';
-import { checkLiteralHost, guardedLookup } from './addressRules.js';
+import { checkLiteralHost, guardedLookup, type ResolveName } from './addressRules.js';
 import { networkFault } from './networkFault.js';
 import { SourceFault, type SourceTrust } from './source.js';
 import { identityCheck, spkiOfSocket } from './tlsEvidence.js';
@@ -46,7 +46,7 @@ export interface BoundedRequest {
 }
 
 export interface BoundedHttp {
-  /** @throws SourceFault; or `signal.reason` where it was aborted */
+  /** @throws SourceFault, IDENTITY_CHANGED and IDENTITY_TORN among them; or `signal.reason` where it was aborted */
   send(url: URL, request: BoundedRequest): Promise<BoundedResponse>;
   /** Ends every socket. */
   close(): void;
@@ -156,14 +156,24 @@ const guard = (socket: Socket): void => {
   socket.on('error', () => undefined);
 };
 
-/** Sockets of one connection to a source; nothing is shared between two of them. */
-export const createBoundedHttp = (trust: SourceTrust): BoundedHttp => {
+/** A pin that no handshake will ever be held against must not look like one that held. */
+const checkPinnable = (url: URL, { spkiPins }: SourceTrust): void => {
+  if (url.protocol === 'http:' && spkiPins !== undefined && spkiPins.length > 0)
+    throw new SourceFault('IDENTITY_CHANGED', { endpoint: url.host, pinned: spkiPins, spki: null });
+};
+
+/**
+ * Sockets of one connection to a source; nothing is shared between two of them.
+ * @param resolveName asked for the addresses of each name, at each connection; what it answers is checked
+ */
+export const createBoundedHttp = (trust: SourceTrust, resolveName?: ResolveName): BoundedHttp => {
   const agents = {
     'http:': new HttpAgent({ keepAlive: true, maxSockets: 4 }),
     // A resumed TLS session shows no certificate, so none is ever resumed.
     'https:': new HttpsAgent({ keepAlive: true, maxSockets: 4, maxCachedSessions: 0 }),
   };
-  const lookup = guardedLookup(trust.allowPrivateAddresses);
+  const lookup = guardedLookup(trust.allowPrivateAddresses, resolveName);
+  const checkKey = identityCheck({ pins: trust.spkiPins ?? [], scanned: trust.scannedSpki ?? null });
 
   const send = async (url: URL, request: BoundedRequest): Promise<BoundedResponse> => {
     request.signal.throwIfAborted();
@@ -171,6 +181,7 @@ export const createBoundedHttp = (trust: SourceTrust): BoundedHttp => {
       throw new SourceFault('ADDRESS_REFUSED', { rule: 'only http and https', protocol: url.protocol });
     }
     checkLiteralHost(url.hostname, trust.allowPrivateAddresses);
+    checkPinnable(url, trust);
     const options: RequestOptions = {
       method: request.method,
       headers: {
@@ -187,7 +198,7 @@ export const createBoundedHttp = (trust: SourceTrust): BoundedHttp => {
           ? httpsRequest(url, {
               ...options,
               agent: agents['https:'],
-              checkServerIdentity: identityCheck(trust.spkiPins),
+              checkServerIdentity: checkKey,
               ...(trust.tlsCaPem === undefined ? {} : { ca: trust.tlsCaPem }),
             })
           : httpRequest(url, { ...options, agent: agents['http:'] });

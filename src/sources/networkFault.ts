@@ -4,7 +4,6 @@
  */
 import { errorCode } from './excerpt.js';
 import { SourceFault } from './source.js';
-import { PinMismatch } from './tlsEvidence.js';
 
 /** Certificate verification codes of OpenSSL that Node.js passes on without a common prefix. */
 const CERTIFICATE_CODES = new Set([
@@ -15,7 +14,6 @@ const CERTIFICATE_CODES = new Set([
   'PATH_LENGTH_EXCEEDED',
   'HOSTNAME_MISMATCH',
   'EPROTO',
-  'SPKI_PIN_MISMATCH',
 ]);
 const TLS_PREFIX = /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|CRL_|UNABLE_TO_|ERROR_IN_)/;
 /** The answer is not HTTP at all. */
@@ -30,10 +28,7 @@ export const networkFault = (error: unknown, stage: 'connect' | 'body', where: s
   const code = errorCode(error) ?? 'UNKNOWN';
   const evidence = { endpoint: where, error: code };
   if (CERTIFICATE_CODES.has(code) || TLS_PREFIX.test(code)) {
-    return new SourceFault('TLS_FAILED', {
-      ...evidence,
-      ...(error instanceof PinMismatch ? { spki: error.spki } : {}),
-    });
+    return new SourceFault('TLS_FAILED', evidence);
   }
   if (code === 'HPE_HEADER_OVERFLOW')
     return new SourceFault('PAGE_TOO_LARGE', { ...evidence, part: 'headers' });

@@ -5,6 +5,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 
 export interface GroupOptions {
   readonly command: string;
+  /** What the program is told that it is called; the command where it is left out. */
+  readonly argv0?: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -40,6 +42,7 @@ export const spawnGroup = (options: GroupOptions): ChildProcessWithoutNullStream
     cwd: options.cwd,
     env: options.env,
     stdio: 'pipe',
+    ...(options.argv0 === undefined ? {} : { argv0: options.argv0 }),
     detached: true,
     windowsHide: true,
   });

@@ -28,6 +28,8 @@ export interface SourceTrust {
   readonly tlsCaPem?: string;
   /** Accepted digests of the server's TLS public key (SPKI). Another key is refused before anything is sent. */
   readonly spkiPins?: readonly Digest[];
+  /** The key of the pages that a scan already has: what goes on with that scan meets no other (D8). */
+  readonly scannedSpki?: Digest;
 }
 
 /** JSON Pointers (RFC 6901) into the list result where a revision binding may stand. */
@@ -75,6 +77,8 @@ export interface ConnectionEvidence {
   readonly sessionScoped: boolean;
   /** What the server says of itself. Recorded; proves nothing (D8). */
   readonly serverInfo: JsonValue;
+  /** Whether it announced the capability, as it should; null in a session that is gone on with. Its absence proves no absence. */
+  readonly announcesTools: boolean | null;
 }
 
 export interface FetchedTool {
@@ -101,9 +105,19 @@ export interface FetchedPage {
   readonly fetchedAt: EpochMs;
 }
 
+/** A session that a server gave out and that outlives a connection: its cursors live as long as it does (D6). */
+export interface SourceSession {
+  /** Worth as much as a credential. */
+  readonly id: Secret;
+  /** What was agreed on when it began; each request says it again. */
+  readonly protocolVersion: string;
+}
+
 export interface SourceConnection {
   /** Evidence as of the last answer. */
   readonly evidence: ConnectionEvidence;
+  /** As of the last answer; null where the server issued none, or it cannot outlive this connection. */
+  readonly session: SourceSession | null;
   /** What may stand in no evidence: the target's secrets, and the id of the session. In memory only. */
   secrets(): readonly string[];
   /**
@@ -112,13 +126,23 @@ export interface SourceConnection {
    * @throws SourceFault; or `signal.reason` where the caller aborted
    */
   listPage(cursor: string | undefined, options: { readonly signal: AbortSignal }): Promise<FetchedPage>;
-  /** Ends session, sockets and process. Never throws; may be called twice. */
-  close(): Promise<void>;
+  /**
+   * Ends sockets and process, and the session as well unless another connection is to go on with it. Never throws; may
+   * be called twice.
+   */
+  close(options?: { readonly keepSession: boolean }): Promise<void>;
 }
 
 export interface ToolSource {
-  /** @throws SourceFault; or `signal.reason` where the caller aborted */
-  connect(target: SourceTarget, options: { readonly signal: AbortSignal }): Promise<SourceConnection>;
+  /**
+   * @param options.session one of an earlier connection to this very target, to go on with: nothing is agreed on again, and
+   *   the first request finds out whether it still lives (SESSION_LOST)
+   * @throws SourceFault; or `signal.reason` where the caller aborted
+   */
+  connect(
+    target: SourceTarget,
+    options: { readonly signal: AbortSignal; readonly session?: SourceSession },
+  ): Promise<SourceConnection>;
 }
 
 export { SourceFault } from '../domain/sourceFault.js';

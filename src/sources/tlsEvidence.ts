@@ -6,17 +6,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { checkServerIdentity, type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Digest } from '../domain/ids.js';
-
-/** Thrown inside the handshake where the key is not one of the pinned ones; mapped to TLS_FAILED. */
-export class PinMismatch extends Error {
-  readonly code = 'SPKI_PIN_MISMATCH';
-  readonly spki: Digest;
-
-  constructor(spki: Digest) {
-    super('the TLS public key is not a pinned one');
-    this.spki = spki;
-  }
-}
+import { SourceFault } from './source.js';
 
 /** SHA-256 over the certificate's SubjectPublicKeyInfo in DER. */
 export const spkiDigest = (certificate: Uint8Array): Digest => {
@@ -39,12 +29,31 @@ export const spkiOfSocket = (socket: Socket): Digest | null => {
   return digest;
 };
 
-/** The usual host name check, and after it the pins, before a single byte of the request is sent. */
-export const identityCheck =
-  (pins: readonly Digest[] | undefined) =>
-  (hostname: string, certificate: PeerCertificate): Error | undefined => {
+/** What the keys of one connection to a source must be. A connection may need several sockets, one after another. */
+export interface KeyRules {
+  /** Digests of the keys that the trust configuration lists; empty accepts any that the certificate check accepts. */
+  readonly pins: readonly Digest[];
+  /** The key of the pages that the scan already has; null where it has none. */
+  readonly scanned: Digest | null;
+}
+
+/**
+ * The usual host name check, and after it the keys, inside the handshake: before a single byte of the request, and so
+ * before the credential in it, is sent (D8). Once one socket was accepted, each later one must show the same key.
+ * @returns a check that answers, as Node.js wants it, with SourceFault IDENTITY_CHANGED for a key that is not pinned,
+ *   IDENTITY_TORN for another key than that of the scan, undefined for the right one
+ */
+export const identityCheck = ({ pins, scanned }: KeyRules) => {
+  let first = scanned;
+  return (hostname: string, certificate: PeerCertificate): Error | undefined => {
     const wrongName = checkServerIdentity(hostname, certificate);
-    if (wrongName !== undefined || pins === undefined || pins.length === 0) return wrongName;
+    if (wrongName !== undefined) return wrongName;
     const spki = spkiDigest(certificate.raw);
-    return pins.includes(spki) ? undefined : new PinMismatch(spki);
+    if (pins.length > 0 && !pins.includes(spki))
+      return new SourceFault('IDENTITY_CHANGED', { at: 'handshake', host: hostname, pinned: pins, spki });
+    if (first !== null && first !== spki)
+      return new SourceFault('IDENTITY_TORN', { at: 'handshake', host: hostname, first, now: spki });
+    first = spki;
+    return undefined;
   };
+};

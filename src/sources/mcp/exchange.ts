@@ -48,6 +48,8 @@ interface Running extends Exchange {
 /** Stands between transport and connection. One exchange at a time. */
 export class ExchangeTap {
   #running: Running | null = null;
+  /** Sees what comes while nothing waits for it, or on account of an exchange that is over. */
+  late: (raw: Uint8Array) => void = () => undefined;
 
   /** Opens an exchange for the next request of this method. */
   open(method: string, bytes: number, listener: ExchangeListener): void {
@@ -84,9 +86,10 @@ export class ExchangeTap {
    */
   message(exchange: Exchange | null, raw: Uint8Array): Uint8Array | null {
     const running = this.#running;
-    if (running === null || running.requestId === null) return passOn(raw);
-    if (exchange !== null && exchange !== running) return passOn(raw);
-    return running.listener.message(raw, running.requestId);
+    if (running !== null && running.requestId !== null && (exchange === null || exchange === running))
+      return running.listener.message(raw, running.requestId);
+    this.late(raw);
+    return passOn(raw);
   }
 
   fault(exchange: Exchange | null, fault: SourceFault): void {

@@ -4,6 +4,6 @@ import { connectHttp } from './rev2025-11-25/httpSource.js';
 import { connectStdio } from './rev2025-11-25/stdioSource.js';
 
 export const mcpSource: ToolSource = {
-  connect: (target, { signal }) =>
-    target.kind === 'mcp-http' ? connectHttp(target, signal) : connectStdio(target, signal),
+  connect: (target, { signal, session }) =>
+    target.kind === 'mcp-http' ? connectHttp(target, signal, session) : connectStdio(target, signal),
 };

@@ -35,12 +35,12 @@ const MAX_TOKEN = 1_024;
 export type ListAnswer =
   | { readonly kind: 'page'; readonly page: FetchedPage }
   /** A notification, a request of the server, or the answer to another request; `what` is asked for only to show it. */
-  | { readonly kind: 'other'; readonly what: () => string }
+  | { readonly kind: 'other'; readonly what: () => string; readonly answersTo: JsonValue | undefined }
   | { readonly kind: 'error'; readonly code: number; readonly message: string };
 
 export interface ListPageContext {
-  /** The JSON-RPC id of the request that this may answer. */
-  readonly requestId: string | number;
+  /** The JSON-RPC id of the request that this may answer; null where nothing waits for an answer. */
+  readonly requestId: string | number | null;
   readonly pointers: RevisionPointers;
   readonly evidence: ConnectionEvidence;
   readonly now: EpochMs;
@@ -120,10 +120,17 @@ export const readListPage = (raw: Uint8Array, context: ListPageContext): ListAns
   const read = parse(raw, context.secrets);
   const message = read.value;
   if (!isJsonObject(message)) throw malformed('', 'one JSON-RPC message is one object');
-  if (member(message, 'method') !== undefined || member(message, 'id') !== context.requestId) {
+  const { requestId } = context;
+  if (member(message, 'method') !== undefined || requestId === null || member(message, 'id') !== requestId) {
     // An error without an id is how a server answers what it could not read.
-    if (member(message, 'error') === undefined || (member(message, 'id') ?? null) !== null) {
-      return { kind: 'other', what: () => describe(message, context.secrets) };
+    if (
+      requestId === null ||
+      member(message, 'error') === undefined ||
+      (member(message, 'id') ?? null) !== null
+    ) {
+      const isAnswer = member(message, 'method') === undefined;
+      const answersTo = isAnswer ? member(message, 'id') : undefined;
+      return { kind: 'other', what: () => describe(message, context.secrets), answersTo };
     }
   }
   if (member(message, 'jsonrpc') !== '2.0') throw malformed('/jsonrpc', 'jsonrpc is "2.0"');

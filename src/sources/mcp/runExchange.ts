@@ -29,6 +29,15 @@ export interface RunningExchange<T> {
 
 type Listener = Omit<ExchangeListener, 'fault'>;
 
+const withMessages = (fault: SourceFault, others: readonly string[]): SourceFault =>
+  others.length === 0
+    ? fault
+    : new SourceFault(
+        fault.reason,
+        { ...fault.evidence, otherMessages: others },
+        { transient: fault.transient },
+      );
+
 /**
  * @param start sends the request and says how to listen for its answer
  * @throws SourceFault PAGE_TIMEOUT or what `start` rejects with; or `signal.reason`
@@ -61,10 +70,8 @@ export const runExchange = async <T>(
     };
     const aborted = () => settle.reject(signal.reason);
     const timer = setTimeout(() => {
-      const noted = others.length === 0 ? {} : { otherMessages: others };
-      settle.reject(
-        new SourceFault('PAGE_TIMEOUT', { method, limitMs: pageTime, ...noted }, { transient: true }),
-      );
+      const late = new SourceFault('PAGE_TIMEOUT', { method, limitMs: pageTime }, { transient: true });
+      settle.reject(withMessages(late, others));
     }, pageTime);
     signal.addEventListener('abort', aborted, { once: true });
 
@@ -72,7 +79,7 @@ export const runExchange = async <T>(
     // Opened before `start`, which sends.
     tap.open(method, bytes, {
       message: (raw, id) => listener.message(raw, id),
-      ended: (fault) => listener.ended(fault),
+      ended: (fault) => listener.ended(withMessages(fault, others)),
       fault: settle.reject,
     });
     const note = (what: () => string): void => {

@@ -86,8 +86,9 @@ describe('TLS', () => {
     const server = await start({ tls });
     const trusting = (pin: Digest) =>
       httpTarget(server.url, { trust: { allowPrivateAddresses: true, tlsCaPem: tls.cert, spkiPins: [pin] } });
-    const fault = await faultOf(connect(trusting(`sha256:${'0'.repeat(64)}` as Digest)));
-    expect(fault).toMatchObject({ reason: 'TLS_FAILED', evidence: { error: 'SPKI_PIN_MISMATCH' } });
+    const pin = `sha256:${'0'.repeat(64)}` as Digest;
+    const fault = await faultOf(connect(trusting(pin)));
+    expect(fault).toMatchObject({ reason: 'IDENTITY_CHANGED', evidence: { pinned: [pin] } });
     expect(server.seen).toEqual([]);
     const connection = await connect(trusting(fault.evidence['spki'] as Digest));
     expect((await connection.listPage(undefined, { signal })).tools).toHaveLength(2);

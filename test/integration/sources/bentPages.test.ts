@@ -115,17 +115,6 @@ describe('pages that are bent', () => {
     expect(fault.reason).toBe('PAGE_TIMEOUT');
   });
 
-  it('an answer to another request is none: PAGE_TIMEOUT with what came instead', async () => {
-    const limits = { pageBytes: 1_000_000, pageTime: durationMs(300) };
-    const fault = await listFault((b) => b.bytes('{"jsonrpc":"2.0","id":"other","result":{"tools":[]}}'), {
-      limits,
-    });
-    expect(fault).toMatchObject({
-      reason: 'PAGE_TIMEOUT',
-      evidence: { otherMessages: ['an answer to request "other"'] },
-    });
-  });
-
   it('a body that breaks off is a transient UPSTREAM_ERROR', async () => {
     const fault = await listFault(({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
@@ -228,6 +217,7 @@ describe('pages that are unusual and right', () => {
     });
     const connection = await connect(httpTarget(server.url));
     expect((await connection.listPage(undefined, { signal })).tools).toHaveLength(2);
+    expect(connection.evidence.announcesTools).toBe(false);
   });
 
   it('an abort by the caller rejects with its own reason', async () => {

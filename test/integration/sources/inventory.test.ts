@@ -71,6 +71,7 @@ describe('the inventory server, over real HTTP and stdio', () => {
       protocolVersion: '2025-11-25',
       sessionScoped: false,
       serverInfo: { name: 'inventory-mcp', version: '1.0.0' },
+      announcesTools: true,
     });
   });
 

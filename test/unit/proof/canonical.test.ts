@@ -33,6 +33,10 @@ describe('S5 canonical JSON (RFC 8785)', () => {
     expect(digestJson(JSON.parse(text ?? '') as JsonValue)).toBe(digest);
   });
 
+  test.each(vectors.spellings)('$digest is the digest of each spelling of one value', ({ texts, digest }) => {
+    for (const text of texts) expect([text, sha256Bytes(canonicalOf(text))]).toEqual([text, digest]);
+  });
+
   test('the order in which members arrive does not matter', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {

@@ -2,6 +2,7 @@
  * A connection to an MCP 2025-11-25 server: the SDK's client speaks the protocol, the tap beneath it delivers
  * the bytes. The list is asked for page by page here, never through the SDK's `listTools`.
  */
+import { randomInt } from 'node:crypto';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -15,15 +16,16 @@ import {
   type FetchedPage,
   type SourceConnection,
   SourceFault,
+  type SourceSession,
   type SourceTarget,
 } from '../../source.js';
 import { type ExchangeTap, passOn } from '../exchange.js';
-import { readListPage } from '../readListPage.js';
+import { type ListAnswer, readListPage } from '../readListPage.js';
 import { runExchange } from '../runExchange.js';
 import { rpcFault } from './httpFault.js';
 
 /** What the transport knows of the other side; asked for again with each answer. */
-export type TransportEvidence = Omit<ConnectionEvidence, 'serverInfo'>;
+export type TransportEvidence = Omit<ConnectionEvidence, 'serverInfo' | 'announcesTools'>;
 
 export interface ConnectionParts {
   readonly target: SourceTarget;
@@ -31,6 +33,8 @@ export interface ConnectionParts {
   readonly tap: ExchangeTap;
   readonly secrets: readonly string[];
   evidence(): TransportEvidence;
+  /** The session that another connection may go on with, or null. Where there is one before the start, it is gone on with. */
+  session(): SourceSession | null;
   /** Why nothing can be asked any more, or null. */
   ended(): SourceFault | null;
   /** Takes leave of the server while the transport still works. Never throws. */
@@ -62,6 +66,12 @@ const serverInfoOf = (client: Client): JsonValue => {
   const text = JSON.stringify(info);
   if (text.length <= SERVER_INFO_CHARACTERS) return JSON.parse(text) as JsonValue;
   return { name: info.name.slice(0, 256), version: info.version.slice(0, 256), cut: true };
+};
+
+/** Whether the server announces tools; null where nothing was agreed on anew. It is asked for them all the same. */
+const announcesTools = (client: Client): boolean | null => {
+  const capabilities = client.getServerCapabilities();
+  return capabilities === undefined ? null : capabilities.tools !== undefined;
 };
 
 /** An answer to `initialize` is a few kilobytes; the SDK reads it whole and without bounds of its own. */
@@ -100,6 +110,16 @@ const initialize = async (client: Client, parts: ConnectionParts, signal: AbortS
   });
 };
 
+/** Ids of requests that were sent before in a session that is gone on with lie below; most servers read 31 bits. */
+const RESUMED_IDS = { from: 2 ** 20, to: 2 ** 30 };
+
+/** Goes on in a session: the SDK sends nothing then. No id of a request may come twice in one session. */
+const resume = async (client: Client, { transport }: ConnectionParts): Promise<void> => {
+  // The SDK counts from 0 in each client and has no setting for it.
+  Reflect.set(client, '_requestMessageId', randomInt(RESUMED_IDS.from, RESUMED_IDS.to));
+  await client.connect(transport);
+};
+
 /**
  * Initializes and hands out the connection; shuts the transport down where that fails.
  * @throws SourceFault; or `signal.reason`
@@ -113,24 +133,51 @@ export const openConnection = async (
   // Each fault of the wire reaches the exchange; the SDK's own report of it would only be a second one.
   client.onerror = () => undefined;
   let closed: Promise<void> | null = null;
-  const close = (): Promise<void> => {
+  const close: SourceConnection['close'] = ({ keepSession } = { keepSession: false }) => {
     closed ??= (async () => {
-      await parts.farewell();
+      if (!keepSession) await parts.farewell();
       await client.close().catch(() => undefined);
       await parts.shutdown();
     })();
     return closed;
   };
   try {
-    await initialize(client, parts, signal);
+    if (parts.session() === null) await initialize(client, parts, signal);
+    else await resume(client, parts);
   } catch (error) {
     await close();
     throw error;
   }
-  const serverInfo = serverInfoOf(client);
-  const evidence = (): ConnectionEvidence => ({ ...parts.evidence(), serverInfo });
+  const said = { serverInfo: serverInfoOf(client), announcesTools: announcesTools(client) };
+  const evidence = (): ConnectionEvidence => ({ ...parts.evidence(), ...said });
+
+  const answeredIds = new Set<unknown>();
+  /** One request has one answer: of two, nobody could say which is the page. */
+  let answeredTwice: SourceFault | null = null;
+  const noteTwice = (answersTo: JsonValue | undefined): void => {
+    if (answersTo !== undefined && answeredIds.has(answersTo))
+      answeredTwice = new SourceFault('PAGE_MALFORMED', { rule: 'a request was answered twice' });
+  };
+  const read = (raw: Uint8Array, requestId: string | number | null): ListAnswer =>
+    readListPage(raw, {
+      requestId,
+      pointers: parts.target.revision,
+      evidence: evidence(),
+      now: epochMs(Date.now()),
+      secrets: parts.secrets,
+    });
+  parts.tap.late = (raw) => {
+    try {
+      const answer = read(raw, null);
+      if (answer.kind === 'other') noteTwice(answer.answersTo);
+    } catch (error) {
+      // What is no JSON answers nothing.
+      if (!(error instanceof SourceFault)) throw error;
+    }
+  };
 
   const listPage: SourceConnection['listPage'] = async (cursor, options) => {
+    if (answeredTwice !== null) throw answeredTwice;
     const bytes = parts.target.limits.pageBytes;
     const request = { ...partsOf(parts), method: 'tools/list', bytes, signal: options.signal };
     const page = await runExchange<FetchedPage>(request, ({ settle, note, over }) => {
@@ -145,17 +192,14 @@ export const openConnection = async (
       return {
         message(raw, requestId) {
           try {
-            const answer = readListPage(raw, {
-              requestId,
-              pointers: parts.target.revision,
-              evidence: evidence(),
-              now: epochMs(Date.now()),
-              secrets: parts.secrets,
-            });
+            const answer = read(raw, requestId);
             if (answer.kind === 'other') {
               note(answer.what);
+              noteTwice(answer.answersTo);
+              if (answeredTwice !== null) settle.reject(answeredTwice);
               return passOn(raw);
             }
+            answeredIds.add(requestId);
             if (answer.kind === 'page') settle.resolve(answer.page);
             else settle.reject(rpcFault(answer.code, answer.message, cursor !== undefined, 'tools/list'));
             return answered(requestId);
@@ -169,12 +213,16 @@ export const openConnection = async (
     });
     // Reading a page of the largest size takes a good part of a second; timers run before its digests are taken.
     await immediate();
+    if (answeredTwice !== null) throw answeredTwice;
     return page;
   };
 
   return {
     get evidence() {
       return evidence();
+    },
+    get session() {
+      return parts.session();
     },
     secrets: () => parts.secrets,
     listPage,

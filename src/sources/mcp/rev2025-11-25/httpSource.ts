@@ -1,9 +1,10 @@
 /** Connects to an MCP 2025-11-25 server over Streamable HTTP. */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { Secret } from '../../../domain/secret.js';
 import { endpointDigest } from '../../../proof/identity.js';
 import { createBoundedHttp, type WireEvidence } from '../../boundedHttp.js';
-import { type HttpTarget, type SourceConnection, SourceFault } from '../../source.js';
+import { type HttpTarget, type SourceConnection, SourceFault, type SourceSession } from '../../source.js';
 import { ExchangeTap } from '../exchange.js';
 import { openConnection } from './connection.js';
 import { createTappedFetch } from './tappedFetch.js';
@@ -25,14 +26,22 @@ const parseEndpoint = (text: string): URL => {
   return url;
 };
 
-/** @throws SourceFault; or `signal.reason` where the caller aborted */
-export const connectHttp = async (target: HttpTarget, signal: AbortSignal): Promise<SourceConnection> => {
+/**
+ * @param resumed a session of this target to go on with
+ * @throws SourceFault; or `signal.reason` where the caller aborted
+ */
+export const connectHttp = async (
+  target: HttpTarget,
+  signal: AbortSignal,
+  resumed?: SourceSession,
+): Promise<SourceConnection> => {
   const url = parseEndpoint(target.url);
   const endpoint = endpointDigest({ transport: 'http', url: url.href });
   const tap = new ExchangeTap();
   const http = createBoundedHttp(target.trust);
   const token = target.credential.kind === 'bearer' ? target.credential.token.reveal() : null;
-  const secrets = token === null ? [] : [token];
+  const sessionId = resumed?.id.reveal();
+  const secrets = [token ?? [], sessionId ?? []].flat();
   let wire: WireEvidence = { address: null, spki: null };
 
   const fetch = createTappedFetch({
@@ -50,7 +59,9 @@ export const connectHttp = async (target: HttpTarget, signal: AbortSignal): Prom
   const transport = new StreamableHTTPClientTransport(url, {
     fetch,
     ...(token === null ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
+    ...(sessionId === undefined ? {} : { sessionId }),
   });
+  if (resumed !== undefined) transport.setProtocolVersion(resumed.protocolVersion);
 
   return await openConnection(
     {
@@ -67,6 +78,13 @@ export const connectHttp = async (target: HttpTarget, signal: AbortSignal): Prom
         protocolVersion: transport.protocolVersion ?? 'unknown',
         sessionScoped: transport.sessionId !== undefined,
       }),
+      session: () =>
+        transport.sessionId === undefined
+          ? null
+          : {
+              id: new Secret(transport.sessionId),
+              protocolVersion: transport.protocolVersion ?? 'unknown',
+            },
       // Each request over HTTP stands for itself; one that fails does not end the next.
       ended: () => null,
       async farewell() {

@@ -2,7 +2,8 @@
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { Secret } from '../../../domain/secret.js';
 import { endpointDigest } from '../../../proof/identity.js';
-import { artifactDigest } from '../../artifactDigest.js';
+import { type Artifact, artifactOf, type StartCommand } from '../../artifactDigest.js';
+import { errorCode } from '../../excerpt.js';
 import { type SourceConnection, SourceFault, type StdioTarget } from '../../source.js';
 import { ExchangeTap } from '../exchange.js';
 import { openConnection } from './connection.js';
@@ -19,14 +20,13 @@ export const connectStdio = async (target: StdioTarget, signal: AbortSignal): Pr
   }
   const cwd = target.cwd ?? process.cwd();
   const { command, args } = target;
-  // Taken before the start: what runs is then at worst newer than what was digested, and the next scan sees it.
-  const artifact = await artifactDigest({ command, args, cwd, path: env['PATH'] ?? '' });
-  if (artifact === null) throw new SourceFault('PROCESS_FAILED', { error: 'ENOENT', command });
+  const artifact = await readArtifact({ command, args, cwd, path: env['PATH'] ?? '' });
 
   const tap = new ExchangeTap();
   const transport = new StdioTransport({
     tap,
-    command,
+    command: artifact.program.file,
+    argv0: artifact.program.found,
     args,
     env,
     cwd,
@@ -34,7 +34,7 @@ export const connectStdio = async (target: StdioTarget, signal: AbortSignal): Pr
     pageBytes: target.limits.pageBytes,
   });
   const endpoint = endpointDigest({ transport: 'stdio', command, args, cwd: target.cwd ?? null });
-  return await openConnection(
+  const connection = await openConnection(
     {
       target,
       transport,
@@ -43,15 +43,35 @@ export const connectStdio = async (target: StdioTarget, signal: AbortSignal): Pr
       evidence: () => ({
         endpoint,
         spki: null,
-        artifact,
+        artifact: artifact.digest,
         address: null,
         protocolVersion: transport.protocolVersion,
         sessionScoped: true,
       }),
+      session: () => null,
       ended: () => transport.fault,
       farewell: async () => undefined,
       shutdown: () => transport.close(),
     },
     signal,
   );
+  // Digested before the start and looked at after it: what answers has read these files in between.
+  if (await artifact.isUntouched()) return connection;
+  await connection.close();
+  throw new SourceFault('IDENTITY_TORN', {
+    at: 'start',
+    command,
+    rule: 'a file changed while it was started',
+  });
+};
+
+/** @throws SourceFault PROCESS_FAILED where a file is not there or cannot be read; STDIO_REFUSED */
+const readArtifact = async (start: StartCommand): Promise<Artifact> => {
+  const { command } = start;
+  const found = await artifactOf(start).catch((error: unknown) => {
+    if (error instanceof SourceFault) throw error;
+    throw new SourceFault('PROCESS_FAILED', { error: errorCode(error) ?? 'UNKNOWN', command });
+  });
+  if (found === null) throw new SourceFault('PROCESS_FAILED', { error: 'ENOENT', command });
+  return found;
 };

@@ -78,6 +78,8 @@ const tapBody = (
               else {
                 const message = tap.message(sent.exchange, whole.take());
                 if (message !== null) controller.enqueue(message);
+                // Nothing comes after it: whoever still waits for an answer waits in vain.
+                tap.ended(sent.exchange, noAnswer(sent.method));
               }
               controller.close();
               return;
@@ -100,6 +102,9 @@ const tapBody = (
     { highWaterMark: 0 },
   );
 };
+
+const noAnswer = (method: string): SourceFault =>
+  new SourceFault('PAGE_MALFORMED', { method, rule: 'the body is no answer to the request' });
 
 const streamEnded = (method: string): SourceFault =>
   new SourceFault(

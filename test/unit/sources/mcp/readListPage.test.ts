@@ -20,6 +20,7 @@ const context: ListPageContext = {
     protocolVersion: '2025-11-25',
     sessionScoped: false,
     serverInfo: null,
+    announcesTools: true,
   },
   now: epochMs(1_700_000_000_000),
   secrets: ['hunter2hunter2'],
@@ -83,6 +84,17 @@ describe('readListPage', () => {
     expect(other('{"jsonrpc":"2.0","id":4,"method":"ping"}')).toBe('ping');
     expect(other('{"jsonrpc":"2.0","id":"4","result":{"tools":[]}}')).toBe('an answer to request "4"');
     expect(other('{"jsonrpc":"2.0","method":"x/hunter2hunter2"}')).toBe('x/[redacted]');
+  });
+
+  it('says to which request another answer is, and that no message of the server is one', () => {
+    const answersTo = (text: string) => {
+      const answer = read(text);
+      return answer.kind === 'other' ? answer.answersTo : 'its own';
+    };
+    expect(answersTo('{"jsonrpc":"2.0","id":3,"result":{"tools":[]}}')).toBe(3);
+    expect(answersTo('{"jsonrpc":"2.0","id":"3","error":{"code":1,"message":""}}')).toBe('3');
+    expect(answersTo('{"jsonrpc":"2.0","id":3,"method":"ping"}')).toBeUndefined();
+    expect(answersTo('{"jsonrpc":"2.0","method":"notifications/x"}')).toBeUndefined();
   });
 
   it('reads errors, also those without an id', () => {
