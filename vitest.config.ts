@@ -29,7 +29,7 @@ export default defineConfig({
         test: {
           ...services,
           name: 'integration',
-          include: ['test/integration/**/*.test.ts', 'test/replay/**/*.test.ts'],
+          include: ['test/{integration,replay,interleavings}/**/*.test.ts'],
           sequence: { groupOrder: 1 },
         },
       },

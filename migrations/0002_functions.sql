@@ -7,8 +7,15 @@ set local search_path = genlock;
 
 -- Locks and fence -----------------------------------------------------------------------------------------------------
 -- Order everywhere: tenant, then server. Admission takes both shared.
-create function lock_key(p_tenant text, p_server text) returns bigint language sql immutable as
-  $$ select hashtextextended('genlock:' || p_tenant || '/' || p_server, 0) $$;
+-- Whoever takes a lock compares in the next statement, which has to see what was committed before the lock: under any other
+-- isolation its snapshot would be older, and a revocation could go unseen. So there is no key, and no lock, under another.
+create function lock_key(p_tenant text, p_server text) returns bigint language plpgsql stable as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'this operation runs under READ COMMITTED only' using errcode = 'invalid_transaction_state';
+  end if;
+  return hashtextextended('genlock:' || p_tenant || '/' || p_server, 0);
+end $$;
 
 create function bump_fence(p_tenant text, p_server text) returns bigint language plpgsql volatile as $$
 declare v bigint;
@@ -31,6 +38,22 @@ create function insert_receipt(r jsonb) returns void language sql volatile as $$
     r->>'decision', r->>'code', r->>'reason', r->>'lease', r->>'args_digest', r->>'resource', r->>'credential', r->>'jws'
 $$;
 
+-- Pointers -----------------------------------------------------------------------------------------------------------
+-- How often the pointer of an audience has moved. A closed one counts: what it was cannot be won a second time.
+create function pointer_version(p_tenant text, p_server text, p_audience text) returns bigint language sql stable as
+  $$ select coalesce(max(version), 0) from active_pointer
+    where tenant = p_tenant and server = p_server and audience = p_audience $$;
+
+-- Who answers for a server (D8): the one identity of all its open pointers, whatever their audience.
+create function server_identity(p_tenant text, p_server text) returns text language sql stable as
+  $$ select identity from active_pointer where tenant = p_tenant and server = p_server and closed_at is null limit 1 $$;
+
+-- Audiences that another one's promotion has left without a catalog.
+create function closed_audiences(p_tenant text, p_server text) returns jsonb language sql stable as
+  $$ select coalesce(jsonb_agg(audience order by audience), '[]'::jsonb) from (
+    select audience from active_pointer where tenant = p_tenant and server = p_server
+      group by audience having bool_and(closed_at is not null)) closed $$;
+
 -- Pages (D6) ----------------------------------------------------------------------------------------------------------
 -- Claims a scan for one attempt. No row back: a newer segment or attempt has it. The order (segment, attempt) is
 -- Temporal's own; a token that the activity increments would let a waking stale attempt steal the scan.
@@ -39,12 +62,11 @@ create function claim_scan(p_tenant text, p jsonb) returns setof scan language p
 begin
   perform set_config('genlock.tenant', p_tenant, true);
   return query insert into scan as s (tenant, id, server, audience, workflow_id, run_id, round, segment, attempt, worker,
-      policy_epoch, trust_version, base_pointer_version, credential, deadline)
+      policy_epoch, trust_version, base_pointer_version, base_identity, credential, deadline)
     select p_tenant, p->>'id', p->>'server', p->>'audience', p->>'workflow_id', p->>'run_id', (p->>'round')::int,
       (p->>'segment')::int, (p->>'attempt')::int, p->>'worker',
       coalesce((select max(epoch) from policy_epoch where tenant = p_tenant), 0), v.trust_version,
-      coalesce((select a.version from active_pointer a where a.tenant = p_tenant and a.server = p->>'server'
-        and a.audience = p->>'audience' and a.closed_at is null), 0),
+      pointer_version(p_tenant, p->>'server', p->>'audience'), server_identity(p_tenant, p->>'server'),
       ua.credential, clock_timestamp() + make_interval(secs => (v.limits->>'scanTime')::float8 / 1000)
     from server v join server_audience ua on ua.tenant = v.tenant and ua.server = v.name and ua.audience = p->>'audience'
     where v.tenant = p_tenant and v.name = p->>'server'
@@ -132,6 +154,36 @@ begin
   return found;
 end $$;
 
+-- The session that the pages are read in, under the claim, for as long as pages are missing.
+create function keep_session(p_tenant text, p_scan text, p_segment int, p_attempt int, p_sealed text) returns boolean
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  with claim as (
+    select id from scan where tenant = p_tenant and id = p_scan and segment = p_segment and attempt = p_attempt
+      and ended_at is null and content_root is null for no key update)
+  insert into scan_session as k (tenant, scan, sealed) select p_tenant, id, p_sealed from claim
+    on conflict (tenant, scan) do update set sealed = excluded.sealed;
+  return found;
+end $$;
+
+-- Whoever ends the pages of a scan, or the scan, ends its session; and so does the next scan of the same list, where one was
+-- broken off and never ended.
+create function forget_sessions() returns trigger language plpgsql set search_path = genlock, pg_temp as $$
+begin
+  if tg_op = 'UPDATE' then
+    delete from scan_session where tenant = new.tenant and scan = new.id
+      and (new.content_root is not null or new.ended_at is not null);
+  else
+    delete from scan_session k using scan s where k.tenant = new.tenant and s.tenant = k.tenant and s.id = k.scan
+      and s.server = new.server and s.audience = new.audience and s.id <> new.id;
+  end if;
+  return null;
+end $$;
+create trigger sessions_after_claim after insert on scan for each row execute function forget_sessions();
+create trigger sessions_after_pages after update of content_root, ended_at on scan
+  for each row execute function forget_sessions();
+
 -- The page chain is whole, under the claim: a versioned scan goes on to VALIDATING. Repeating it is fine.
 create function complete_scan(p_tenant text, p_scan text, p_segment int, p_attempt int, p_content_root text, p_tools int)
   returns boolean language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
@@ -169,29 +221,37 @@ end $$;
 -- Contract versions (S2) -------------------------------------------------------------------------------------------------
 -- Issues the version of each tool of a candidate, once. A tool keeps the version of the audience's active tool of that
 -- name where the contract is the same; else it takes the one that another audience's active tool of the very same
--- contract has, so that one contract is one id for the policies of a tenant, where that number is higher than this
--- audience's own; else the next number, never used before.
+-- contract has, so that one contract is one id for the policies of a tenant, where that number is higher than any that
+-- this audience was ever served; else the next number, never used before.
 create function issue_contract_versions(p_tenant text, p_scan text) returns void language plpgsql volatile
   security definer set search_path = genlock, pg_temp as $$
-declare s scan;
+declare s scan; own_scan text;
 begin
   perform set_config('genlock.tenant', p_tenant, true);
   select * into strict s from scan where tenant = p_tenant and id = p_scan for update;
   perform pg_advisory_xact_lock(lock_key(p_tenant, s.server || '/versions'));
+  -- What this audience was served last, also where another identity has closed its pointer: a new key is no new contract.
+  select scan into own_scan from active_pointer where tenant = p_tenant and server = s.server and audience = s.audience
+    order by version desc limit 1;
   -- Each lookup stands by itself, so that it is one of a whole primary key whatever the planner knows of the tables:
   -- joined, a candidate of 10,000 tools was compared name by name.
+  update candidate_tool c set (contract_version, first_scan) = (
+      select t.contract_version, coalesce(t.first_scan, t.scan) from candidate_tool t
+        where t.tenant = p_tenant and t.scan = own_scan and t.name = c.name and t.contract_digest = c.contract_digest)
+    where c.tenant = p_tenant and c.scan = p_scan and c.contract_version is null and own_scan is not null;
   update candidate_tool c set contract_version = (
-      select t.contract_version from active_pointer a
+      select max(t.contract_version) from active_pointer a
         join candidate_tool t on t.tenant = a.tenant and t.scan = a.scan and t.name = c.name
           and t.contract_digest = c.contract_digest
-        where a.tenant = p_tenant and a.server = s.server and a.closed_at is null
-          and (a.audience = s.audience or t.contract_version > coalesce((
-            select mine.contract_version from active_pointer own
-              join candidate_tool mine on mine.tenant = own.tenant and mine.scan = own.scan and mine.name = c.name
-              where own.tenant = p_tenant and own.server = s.server and own.audience = s.audience and own.closed_at is null), 0))
-        order by (a.audience = s.audience) desc, t.contract_version desc limit 1)
+        where a.tenant = p_tenant and a.server = s.server and a.audience <> s.audience and a.closed_at is null
+          and t.contract_version > coalesce((
+            select max(mine.contract_version) from generation g
+              join candidate_tool mine on mine.tenant = g.tenant and mine.scan = g.scan and mine.name = c.name
+              where g.tenant = p_tenant and g.server = s.server and g.audience = s.audience
+                and g.promoted_at is not null), 0))
     where c.tenant = p_tenant and c.scan = p_scan and c.contract_version is null and exists (
-      select from active_pointer a where a.tenant = p_tenant and a.server = s.server and a.closed_at is null);
+      select from active_pointer a where a.tenant = p_tenant and a.server = s.server and a.audience <> s.audience
+        and a.closed_at is null);
   insert into contract_counter as k (tenant, server, name, last)
     select p_tenant, s.server, name, 1 from candidate_tool
       where tenant = p_tenant and scan = p_scan and contract_version is null
@@ -228,12 +288,23 @@ begin
   return found;
 end $$;
 
+-- What was found in a candidate as a whole, before it is sealed.
+create function note_catalog_findings(p_tenant text, p_scan text, p_findings jsonb) returns boolean
+  language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
+begin
+  perform set_config('genlock.tenant', p_tenant, true);
+  update scan set findings = p_findings
+    where tenant = p_tenant and id = p_scan and ended_at is null and state = 'SNAPSHOT_PROVEN'
+      and not exists (select from generation where tenant = p_tenant and scan = p_scan and snapshot is not null);
+  return found;
+end $$;
+
 -- Promotion (P1, P2) -------------------------------------------------------------------------------------------------------
 -- The one compare-and-set. Answers {outcome: promoted | lost | fenced, …}; a retry finds its own candidate.
 create function promote(p_tenant text, p_scan text, p_fresh_until timestamptz, p_receipt jsonb) returns jsonb
   language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
 declare
-  s scan; g generation; v server; a active_pointer; epoch integer;
+  s scan; g generation; v server; a active_pointer; epoch integer; answering text;
 begin
   perform set_config('genlock.tenant', p_tenant, true);
   select * into strict s from scan where tenant = p_tenant and id = p_scan;
@@ -242,7 +313,8 @@ begin
   select * into strict s from scan where tenant = p_tenant and id = p_scan;
   select * into strict g from generation where tenant = p_tenant and scan = p_scan;
   if g.promoted_at is not null then
-    return jsonb_build_object('outcome', 'promoted', 'generation', g.generation, 'receipt', g.receipt, 'policyEpoch', s.policy_epoch);
+    return jsonb_build_object('outcome', 'promoted', 'generation', g.generation, 'receipt', g.receipt,
+      'policyEpoch', s.policy_epoch, 'closedAudiences', closed_audiences(p_tenant, s.server));
   end if;
   if p_fresh_until <= clock_timestamp() then return jsonb_build_object('outcome', 'fenced', 'what', 'tail'); end if;
   select * into v from server where tenant = p_tenant and name = s.server;
@@ -258,8 +330,13 @@ begin
 
   select * into a from active_pointer
     where tenant = p_tenant and server = s.server and audience = s.audience and closed_at is null for update;
-  if coalesce(a.version, 0) <> s.base_pointer_version then
+  if pointer_version(p_tenant, s.server, s.audience) <> s.base_pointer_version then
     return jsonb_build_object('outcome', 'lost', 'activeGeneration', a.generation);
+  end if;
+  -- It was judged beside the identity that answered when its scan began: another one since then has to be its own (P1, D8).
+  answering := server_identity(p_tenant, s.server);
+  if answering <> s.identity and answering is distinct from s.base_identity then
+    return jsonb_build_object('outcome', 'fenced', 'what', 'identity');
   end if;
   -- An acceptance is used once, and only beside the pointer that it was given beside (D5).
   if cardinality(s.acceptances) <> (select count(*) from acceptance where tenant = p_tenant and id = any(s.acceptances)
@@ -268,10 +345,13 @@ begin
   end if;
   update acceptance set used_by = s.id, used_at = clock_timestamp()
     where tenant = p_tenant and id = any(s.acceptances);
-  if a.identity is not null and a.identity <> s.identity then
+  -- D8: one identity answers for a server. What another one proved ends with this transaction, for every audience of it.
+  with closed as (
     update active_pointer set closed_at = clock_timestamp()
-      where tenant = p_tenant and server = s.server and audience = s.audience and identity = a.identity;
-  end if;
+      where tenant = p_tenant and server = s.server and closed_at is null and identity <> s.identity
+      returning audience, scan, fresh_until)
+  update generation o set superseded_at = clock_timestamp(), expires = least(o.expires, c.fresh_until)
+    from closed c where o.tenant = p_tenant and o.scan = c.scan and c.audience <> s.audience;
   insert into active_pointer as p (tenant, server, identity, audience, version, generation, scan, snapshot, policy_epoch,
       trust_version, revision, content_root, fresh_until)
     values (p_tenant, s.server, s.identity, s.audience, s.base_pointer_version + 1, g.generation, s.id, g.snapshot,
@@ -291,7 +371,8 @@ begin
     where tenant = p_tenant and id = p_scan;
   perform insert_receipt(p_receipt || jsonb_build_object('tenant', p_tenant));
   perform bump_fence(p_tenant, s.server);
-  return jsonb_build_object('outcome', 'promoted', 'generation', g.generation, 'receipt', p_receipt->>'id', 'policyEpoch', s.policy_epoch);
+  return jsonb_build_object('outcome', 'promoted', 'generation', g.generation, 'receipt', p_receipt->>'id',
+    'policyEpoch', s.policy_epoch, 'closedAudiences', closed_audiences(p_tenant, s.server));
 end $$;
 
 -- S7: a verified refresh that found nothing changed renews the freshness of the active generation.
@@ -440,10 +521,11 @@ begin
   if not found then return 'noSuchDiscovery'; end if;
   perform pg_advisory_xact_lock(lock_key(p_tenant, s.server));
   select * into strict s from scan where tenant = p_tenant and id = p->>'discovery';
-  if s.state <> 'QUARANTINED' or s.reason is distinct from p->>'kind' then return 'notAcceptable'; end if;
+  -- A handshake that a pin refused has shown no list that could be accepted; the trust configuration has the say there.
+  if s.state <> 'QUARANTINED' or s.reason is distinct from p->>'kind' or s.identity is null or s.revision is null
+    or s.content_root is null then return 'notAcceptable'; end if;
   if exists (select from acceptance where tenant = p_tenant and discovery = s.id) then return 'alreadyAccepted'; end if;
-  if s.base_pointer_version <> coalesce((select version from active_pointer where tenant = p_tenant and server = s.server
-        and audience = s.audience and closed_at is null), 0)
+  if s.base_pointer_version <> pointer_version(p_tenant, s.server, s.audience)
     or exists (select from scan where tenant = p_tenant and server = s.server and audience = s.audience
       and state = 'QUARANTINED' and started_at > s.started_at) then
     return 'superseded';
@@ -474,6 +556,7 @@ begin
       from server where tenant = p_tenant and name = p_server),
     'active', (select jsonb_build_object('generation', a.generation, 'identity', a.identity, 'snapshot', a.snapshot,
         'policyEpoch', a.policy_epoch, 'trustVersion', a.trust_version, 'pageRoot', s.page_root, 'credential', s.credential, 'credentialFingerprint', s.credential_fingerprint, 'scan', a.scan,
+        'reviews', a.reviews,
         'freshUntil', extract(epoch from least(a.fresh_until, g.expires)) * 1000)
       from active_pointer a
       join scan s on s.tenant = a.tenant and s.id = a.scan
@@ -500,8 +583,11 @@ create function active_tool(p_tenant text, p_server text, p_audience text, p_too
   language plpgsql stable security definer set search_path = genlock, pg_temp as $$
 begin
   perform set_config('genlock.tenant', p_tenant, true);
-  return (select jsonb_build_object('generation', a.generation, 'snapshot', a.snapshot, 'id', t.tool_id, 'name', t.name,
-      'descriptor', t.descriptor, 'input', t.input, 'output', t.output, 'effectClass', t.effect_class, 'verdict', t.verdict, 'source', d.source)
+  return (select jsonb_build_object('generation', a.generation, 'snapshot', a.snapshot, 'reviews', a.reviews, 'id', t.tool_id, 'name', t.name,
+      'descriptor', t.descriptor, 'input', t.input, 'output', t.output, 'effectClass', t.effect_class, 'verdict', t.verdict,
+      'review', (select jsonb_build_object('id', r.id, 'state', r.state, 'changed', r.changed) from open_review r
+        where r.tenant = a.tenant and r.server = a.server and r.audience = a.audience and r.tool_id = t.tool_id),
+      'source', d.source)
     from active_pointer a
     join candidate_tool t on t.tenant = a.tenant and t.scan = a.scan and t.tool_id = p_tool
     join descriptor d on d.tenant = t.tenant and d.raw_digest = t.raw_digest
@@ -529,7 +615,10 @@ begin
       'freshUntil', extract(epoch from least(a.fresh_until, g.expires)) * 1000, 'scan', a.scan,
       'fence', fence_text(p_tenant, '') || '/' || fence_text(p_tenant, p_server),
       'page', (select coalesce(jsonb_agg(jsonb_build_object('id', t.tool_id, 'name', t.name, 'descriptor', t.descriptor,
-          'input', t.input, 'output', t.output, 'effectClass', t.effect_class, 'verdict', t.verdict, 'source', d.source) order by t.name collate "C"), '[]'::jsonb)
+          'input', t.input, 'output', t.output, 'effectClass', t.effect_class, 'verdict', t.verdict,
+          'review', (select jsonb_build_object('id', r.id, 'state', r.state, 'changed', r.changed) from open_review r
+            where r.tenant = a.tenant and r.server = a.server and r.audience = a.audience and r.tool_id = t.tool_id),
+          'source', d.source) order by t.name collate "C"), '[]'::jsonb)
         from (select * from candidate_tool t where t.tenant = p_tenant and t.scan = a.scan and t.name collate "C" > p_after
           order by t.name collate "C" limit p_limit) t
         join descriptor d on d.tenant = t.tenant and d.raw_digest = t.raw_digest))
@@ -644,10 +733,10 @@ end $$;
 revoke execute on all functions in schema genlock from public;
 grant execute on function current_tenant() to genlock_api, genlock_worker, genlock_operator;
 grant execute on function claim_scan(text, jsonb), store_page(text, text, int, int, jsonb, bytea),
-  note_source(text, text, int, int, jsonb), complete_scan(text, text, int, int, text, int),
+  note_source(text, text, int, int, jsonb), keep_session(text, text, int, int, text), complete_scan(text, text, int, int, text, int),
   prove_scan(text, text, text, timestamptz), end_scan(text, text, text, text, jsonb),
   issue_contract_versions(text, text), reserve_generation(text, text), rest_on(text, text, text[]),
-  promote(text, text, timestamptz, jsonb),
+  note_catalog_findings(text, text, jsonb), promote(text, text, timestamptz, jsonb),
   renew_freshness(text, text, timestamptz), policy_bundle(text, integer) to genlock_worker;
 grant execute on function admission_view(text, text, text), active_tool(text, text, text, text),
   active_tool_id(text, text, text, text),
@@ -655,7 +744,7 @@ grant execute on function admission_view(text, text, text), active_tool(text, te
   admit_batch(text, text, jsonb), forget_proofs(text), read_receipts(text, text, text, text, timestamptz, integer) to genlock_api;
 grant execute on function publish_policy(text, integer, text, text, text, jsonb), register_server(text, jsonb, jsonb, jsonb, integer),
   set_server_closed(text, text, text, jsonb), revoke(text, jsonb, jsonb), lift_revocation(text, text, text, jsonb),
-  accept_held(text, jsonb, jsonb),
+  accept_held(text, jsonb, jsonb), pointer_version(text, text, text),
   policy_bundle(text, integer), read_receipts(text, text, text, text, timestamptz, integer) to genlock_operator;
 
 -- The row that records this migration is written by the administrator.

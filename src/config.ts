@@ -3,8 +3,23 @@
  * value names its variable and the rule; no value is ever repeated, since it may be a secret in the wrong place.
  */
 import { z } from 'zod';
+import {
+  host,
+  hostAndPort,
+  type LoginRole,
+  name,
+  path,
+  postgresUrl,
+  publicUrl,
+  sessionKeys,
+  tenants,
+  token,
+  webUrl,
+  wholeNumber,
+  yesOrNo,
+} from './config/rules.js';
 import { CatalogError } from './domain/errors.js';
-import { type DurationMs, durationMs, parseTenantId, type TenantId } from './domain/ids.js';
+import { type DurationMs, durationMs, type TenantId } from './domain/ids.js';
 import { DEFAULT_LEASE_TTL, MAX_LEASE_TTL } from './domain/lease.js';
 import { Secret } from './domain/secret.js';
 
@@ -57,11 +72,11 @@ export interface WorkerConfig extends CommonConfig {
   readonly workerName: string | undefined;
   /** Has a folder for each tenant, in which its `file:` credentials lie; undefined lets none be read. */
   readonly credentialsDir: string | undefined;
+  /** What sessions of sources are kept sealed with (D6): the first seals, all open. */
+  readonly sessionKeys: readonly Secret[];
   /** Whose stdio servers this worker starts, as commands with its own rights. By default nobody's. */
   readonly stdioTenants: ReadonlySet<TenantId>;
 }
-
-export type LoginRole = 'genlock_api' | 'genlock_operator' | 'genlock_worker';
 
 export interface MigrateConfig {
   /** May create roles and schemas. No running program uses it. */
@@ -86,67 +101,6 @@ export interface DevConfig {
   readonly poolSize: number;
   readonly logLevel: LogLevel;
 }
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127(\.[0-9]{1,3}){3}$/.test(hostname);
-
-/** Loopback needs no TLS; what crosses a network does, since keys and tokens travel there. */
-const isSafeOrigin = (text: string): boolean => {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, hash } = new URL(text);
-  if (username !== '' || password !== '' || hash !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
-};
-
-const webUrl = z.string().refine(isSafeOrigin, {
-  error: 'an https URL (http on loopback only) without user, password or fragment',
-  abort: true,
-});
-const publicUrl = webUrl
-  .refine((text) => new URL(text).search === '', { error: 'a URL without a query' })
-  .transform((text) => text.replace(/\/+$/, ''));
-
-const postgresUrl = (role?: LoginRole) =>
-  z
-    .string()
-    .refine(
-      (text) => {
-        if (!URL.canParse(text)) return false;
-        const { protocol, hostname, username } = new URL(text);
-        return /^postgres(ql)?:$/.test(protocol) && hostname !== '' && username !== '';
-      },
-      { error: 'a URL postgres://user:password@host:port/database', abort: true },
-    )
-    .refine((text) => role === undefined || decodeURIComponent(new URL(text).username) === role, {
-      error: `its user is ${role}`,
-    })
-    .transform((text) => new Secret(text));
-
-const wholeNumber = (low: number, high: number, unit: string) =>
-  z
-    .string()
-    .refine((text) => /^[0-9]{1,9}$/.test(text) && Number(text) >= low && Number(text) <= high, {
-      error: `a whole number of ${unit}, ${low} to ${high}`,
-    })
-    .transform(Number);
-
-const yesOrNo = z
-  .enum(['true', 'false'], { error: 'true or false' })
-  .transform((text): boolean => text === 'true');
-const name = z.string().regex(/^[A-Za-z0-9._:@-]{1,128}$/, { error: '1–128 letters, digits and . _ : @ -' });
-const path = z.string().max(4_096, { error: 'at most 4,096 characters' });
-const tenants = z.string().transform((text, context): ReadonlySet<TenantId> => {
-  try {
-    return new Set(text.split(',').map((tenant) => parseTenantId(tenant.trim())));
-  } catch {
-    context.addIssue({ code: 'custom', message: 'tenants, with commas between them' });
-    return z.NEVER;
-  }
-});
-const hostAndPort = z
-  .string()
-  .regex(/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/, { error: 'host:port' });
-const host = z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, { error: 'a host name or an address' });
 
 /** Every variable that any program reads, with its rule. `.env.example` names each of them. */
 export const VARIABLES = {
@@ -173,6 +127,9 @@ export const VARIABLES = {
   GENLOCK_WORKER_NAME: name,
   GENLOCK_CREDENTIALS_DIR: path,
   GENLOCK_STDIO_TENANTS: tenants,
+  GENLOCK_SESSION_KEYS: sessionKeys,
+  GENLOCK_URL: publicUrl,
+  GENLOCK_TOKEN: token,
 } as const;
 
 type Variables = typeof VARIABLES;
@@ -269,7 +226,7 @@ export const apiConfig = (env: Environment): ApiConfig => {
 export const workerConfig = (env: Environment): WorkerConfig => {
   const v = read(
     env,
-    [...COMMON, 'GENLOCK_WORKER_DATABASE_URL'],
+    [...COMMON, 'GENLOCK_WORKER_DATABASE_URL', 'GENLOCK_SESSION_KEYS'],
     ['GENLOCK_WORKER_NAME', 'GENLOCK_CREDENTIALS_DIR', 'GENLOCK_STDIO_TENANTS'],
   );
   return {
@@ -277,6 +234,7 @@ export const workerConfig = (env: Environment): WorkerConfig => {
     databaseUrl: v.GENLOCK_WORKER_DATABASE_URL,
     workerName: v.GENLOCK_WORKER_NAME,
     credentialsDir: v.GENLOCK_CREDENTIALS_DIR,
+    sessionKeys: v.GENLOCK_SESSION_KEYS,
     stdioTenants: v.GENLOCK_STDIO_TENANTS ?? new Set(),
   };
 };
@@ -303,6 +261,12 @@ export const migrateConfig = (env: Environment): MigrateConfig => {
 export const keysConfig = (env: Environment): Pick<CommonConfig, 'keysFile'> => ({
   keysFile: read(env, ['GENLOCK_KEYS_FILE']).GENLOCK_KEYS_FILE,
 });
+
+/** What commands need that ask an API. @throws CatalogError CONFIG_INVALID/MISSING_VARIABLE, INVALID_VARIABLE */
+export const clientConfig = (env: Environment): { readonly url: string; readonly token: Secret } => {
+  const v = read(env, ['GENLOCK_URL', 'GENLOCK_TOKEN']);
+  return { url: v.GENLOCK_URL, token: v.GENLOCK_TOKEN };
+};
 
 /** What `genlock start` and `genlock demo` need: nothing. @throws CatalogError CONFIG_INVALID/INVALID_VARIABLE */
 export const devConfig = (env: Environment): DevConfig => {

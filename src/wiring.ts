@@ -12,6 +12,7 @@ import { CatalogError } from './domain/errors.js';
 import { epochMs } from './domain/ids.js';
 import { createCallerVerifier } from './keys/callerToken.js';
 import { loadKeySet } from './keys/keyFile.js';
+import { createSessionSeal } from './keys/sessionSeal.js';
 import { packageRoot } from './packageRoot.js';
 import { bundleDigest, parseBundle } from './policy/bundle.js';
 import { compilePolicy } from './policy/compilePolicy.js';
@@ -29,10 +30,15 @@ import { createTemporalControl } from './temporal/control.js';
 import { isTemporalReady, startDiscovery } from './temporal/discoveryControl.js';
 import { registerSearchAttributes } from './temporal/searchAttributes.js';
 import { createWorker } from './temporal/worker.js';
+import { createArgumentCheck } from './usecases/checkArguments.js';
 import { createPolicies, type PolicyLanguage } from './usecases/policies.js';
+import { startArgumentThreads } from './validation/argumentThreads.js';
 
 /** Beside the compiled program: `npm run build` writes it. */
 export const workflowBundlePath = (): string => join(packageRoot(), 'dist', 'workflow-bundle.js');
+/** A thread needs its code as a file that Node itself can load, also where this program runs from its source. */
+const argumentThreadPath = (): string =>
+  join(packageRoot(), 'dist', 'src', 'validation', 'argumentThread.js');
 
 export interface Program {
   /** Resolves when the program has ended by itself or by `stop`. */
@@ -74,6 +80,7 @@ export const startWorkerProgram = async (config: WorkerConfig, log: Logger): Pro
         }),
       policy: policies.ofEpoch,
       keys,
+      sessions: createSessionSeal(config.sessionKeys),
       startDiscovery: async (key) => {
         await startDiscovery(client, config.temporal.taskQueue, key);
       },
@@ -142,6 +149,8 @@ export const startApiProgram = async (config: ApiConfig, log: Logger): Promise<A
     const client = await connectTemporal(config.temporal);
     started.push(() => client.connection.close());
     await registerSearchAttributes(client, config.temporal.namespace);
+    const argumentThreads = await startArgumentThreads({ file: argumentThreadPath() });
+    started.push(() => argumentThreads.close());
     const app = createApp({
       publicUrl: config.publicUrl,
       version: await packageVersion(),
@@ -150,6 +159,7 @@ export const startApiProgram = async (config: ApiConfig, log: Logger): Promise<A
       operatorStore: createOperatorStore(operator),
       keys,
       language: bundleLanguage,
+      checkArguments: createArgumentCheck(argumentThreads),
       control: createTemporalControl(client, { ...config.temporal, uiUrl: config.temporalUiUrl ?? null }),
       lease: { audience: LEASE_AUDIENCE, ttl: config.leaseTtl },
       requireBoundTokens: config.requireBoundTokens,

@@ -3,7 +3,7 @@
  * is it that very content (S7), and what is each tool worth (V1–V7). Verdicts are kept by descriptor and rules, so that an unchanged descriptor is judged once.
  */
 import { acceptanceOf, type Held, judgeWithAcceptances } from '../domain/acceptance.js';
-import { isUnchanged } from '../domain/continuity.js';
+import { isShrunk, isUnchanged } from '../domain/continuity.js';
 import type { Evidence } from '../domain/generation.js';
 import type { Digest } from '../domain/ids.js';
 import { durationMs } from '../domain/ids.js';
@@ -49,9 +49,11 @@ export const checkContract =
         const proposed = {
           ...candidate,
           sameCredential: earlier === null || isSameCredential(earlier, record),
-          identityAnnounced: isAnnounced(server, record, active),
+          identityAnnounced: await isAnnounced(deps, server, record),
         };
-        const { continuity, restsOn } = judgeWithAcceptances(active, earlier, proposed, acceptances);
+        // Who answers for the server is no matter of one audience: a first scan for another one is held to it as well (D8).
+        const answering = record.baseIdentity === null ? null : { identity: record.baseIdentity };
+        const { continuity, restsOn } = judgeWithAcceptances(answering, earlier, proposed, acceptances);
         if (continuity.kind === 'held') return stopOf(continuity.reason, continuity.evidence);
 
         const renewBefore = durationMs(server.freshness.snapshotMaxAge / 4);
@@ -62,7 +64,12 @@ export const checkContract =
         await judgeTools(deps, { record, server, pages, progress });
         const verdict = await setVerdict(deps, record, server, revision);
         if (verdict.kind === 'stop') return verdict;
-        const shrunk = await shrinkage(deps, record, server, active);
+        const shrunk = await shrinkage(
+          deps,
+          record,
+          server,
+          active ?? (await deps.store.lastServed(input.key)),
+        );
         if (shrunk !== null) {
           const hold: Held = { kind: 'SHRUNK', identity, revision, contentRoot: root };
           const acceptance = acceptanceOf(acceptances, hold);
@@ -80,15 +87,16 @@ export const checkContract =
   };
 
 /** D8: the trust configuration lists the new identity, or pins the very TLS key at the same endpoint. */
-const isAnnounced = (
+const isAnnounced = async (
+  { store }: ActivityDeps,
   { trust }: RegisteredServer,
-  { identity, sourceEvidence }: ScanRecord,
-  active: ActiveGeneration | null,
-): boolean => {
+  { tenant, server, identity, baseIdentity, sourceEvidence }: ScanRecord,
+): Promise<boolean> => {
   if (identity !== null && trust.acceptedIdentities.includes(identity)) return true;
   const spki = sourceEvidence?.['spki'] as Digest | null | undefined;
-  const sameEndpoint = sourceEvidence?.['endpoint'] === active?.sourceEvidence?.['endpoint'];
-  return spki != null && sameEndpoint && trust.spkiPins.includes(spki);
+  if (spki == null || baseIdentity === null || !trust.spkiPins.includes(spki)) return false;
+  const before = await store.acceptedSource(tenant, server, baseIdentity);
+  return before !== null && before['endpoint'] === sourceEvidence?.['endpoint'];
 };
 
 const isSameCredential = (
@@ -144,7 +152,7 @@ const shrinkage = async (
   before: ActiveGeneration | null,
 ): Promise<Evidence | null> => {
   if (before === null) return null;
-  const { active, removed, examples } = await deps.store.removedTools(record.tenant, record.id, before.scan);
+  const lost = await deps.store.removedTools(record.tenant, record.id, before.scan);
   const allowedShare = server.contract.shrinkShare;
-  return active > 0 && removed / active > allowedShare ? { active, removed, examples, allowedShare } : null;
+  return isShrunk(lost, allowedShare) ? { ...lost, allowedShare } : null;
 };

@@ -4,6 +4,7 @@ import type { DiscoveryKey } from '../domain/generation.js';
 import type { EpochMs, TenantId } from '../domain/ids.js';
 import type { CredentialRef, RegisteredServer } from '../domain/server.js';
 import type { KeySet } from '../keys/keySet.js';
+import type { SessionSeal } from '../keys/sessionSeal.js';
 import type { CompiledPolicy } from '../policy/port.js';
 import type { SourceTarget, ToolSource } from '../sources/source.js';
 import type { ScanStore } from '../store/scanStore.js';
@@ -19,6 +20,8 @@ export interface ActivityDeps {
   /** null where no epoch of that number exists. */
   policy(tenant: TenantId, epoch: number): Promise<CompiledPolicy | null>;
   readonly keys: KeySet;
+  /** Seals what another attempt needs to go on in a source's session (D6). */
+  readonly sessions: SessionSeal;
   /** Starts the discovery under its fixed id, or finds the one that runs. */
   startDiscovery(key: DiscoveryKey): Promise<void>;
   /** Names this process in pages and the API. */

@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { CatalogError, codeRow } from '../domain/errors.js';
 import { SourceFault } from '../domain/sourceFault.js';
 import type { Stop } from './activityTypes.js';
+import { stopOf } from './pageFacts.js';
 
 /** Another attempt has this scan. Retryable, so that an attempt that is still wanted claims again. */
 export const fenced = (scan: string): ApplicationFailure =>
@@ -39,7 +40,7 @@ const asInternal = (error: unknown, { info, log }: Context): ApplicationFailure 
 /** A source's fault is an expected end, and a value. Anything else is thrown on. */
 export const asStop = (error: unknown): Stop => {
   if (error instanceof SourceFault) {
-    return { kind: 'stop', state: 'INCOMPLETE', reason: error.reason, evidence: error.evidence };
+    return stopOf(error.reason, error.evidence);
   }
   throw error;
 };

@@ -5,7 +5,7 @@ import type { RegisteredServer } from '../domain/server.js';
 import type { SchemaReference } from '../domain/snapshot.js';
 import { contractDigest, hintsDigest, textDigest } from '../proof/contract.js';
 import { digestJson, sha256Bytes } from '../proof/digest.js';
-import { readStrict } from '../proof/strictJson.js';
+import { type InexactNumber, readStrict } from '../proof/strictJson.js';
 import type {
   CandidateToolRow,
   DescriptorResult,
@@ -19,7 +19,7 @@ import { DEFAULT_CONTRACT_LIMITS } from '../validation/limits.js';
 import type { ActivityDeps } from './deps.js';
 
 /** Goes up whenever a check changes its mind about some descriptor, so that no verdict of older rules is reused. */
-const RULES = 1;
+const RULES = 2;
 /** The page was read strictly when it was fetched; this only bounds the same reader again. */
 const PAGE_DEPTH = 256;
 
@@ -27,6 +27,7 @@ const contractPolicy = ({ contract }: RegisteredServer): ContractPolicy => ({
   dialects: ['2020-12', ...contract.dialects] satisfies Dialect[],
   limits: { ...DEFAULT_CONTRACT_LIMITS, descriptorBytes: contract.descriptorBytes },
   outputRoot: 'object',
+  paramHeaders: 'ignored',
 });
 
 export interface Judging {
@@ -52,14 +53,14 @@ export const judgeTools = async (
       await store.knownChecks(
         record.tenant,
         ruleset,
-        tools.map(([, descriptor]) => descriptor),
+        tools.map(([, , raw]) => raw),
       ),
     );
     const sources = await store.knownSources(
       record.tenant,
       tools.map(([, , raw]) => raw),
     );
-    const missing = tools.filter(([, descriptor, raw]) => !known.has(descriptor) || !sources.has(raw));
+    const missing = tools.filter(([, , raw]) => !known.has(raw) || !sources.has(raw));
     if (missing.length > 0) {
       const found = await readTools(deps, record, page, new Set(missing.map(([, , raw]) => raw)));
       await store.saveDescriptors(
@@ -67,12 +68,9 @@ export const judgeTools = async (
         [...found].map(([raw, { text }]) => ({ raw, source: text })),
       );
       const results = new Map<Digest, DescriptorResult>();
-      for (const [, descriptor, raw] of missing) {
-        const tool = found.get(raw);
-        if (tool !== undefined && !known.has(descriptor)) results.set(descriptor, judge(tool.value, policy));
-      }
+      for (const [raw, tool] of found) if (!known.has(raw)) results.set(raw, judge(tool, policy));
       if (results.size > 0) await store.saveChecks(record.tenant, ruleset, results);
-      for (const [descriptor, result] of results) known.set(descriptor, result);
+      for (const [raw, result] of results) known.set(raw, result);
     }
     await store.saveCandidateTools(
       record.tenant,
@@ -88,36 +86,61 @@ const row = (
   known: ReadonlyMap<Digest, DescriptorResult>,
   position: number,
 ): CandidateToolRow => {
-  const result = known.get(descriptor);
-  if (result === undefined) throw new Error(`no verdict for descriptor ${descriptor}`);
+  const result = known.get(raw);
+  if (result === undefined) throw new Error(`no verdict for the text ${raw}`);
   return { ...result, name, position, descriptor, raw };
 };
 
-/** The wanted tools of a stored page: source text and value, by the digest of the text. */
+interface SourceTool {
+  readonly text: string;
+  readonly value: JsonObject;
+  /** With pointers into the tool. */
+  readonly inexact: readonly InexactNumber[];
+}
+
+/** The wanted tools of a stored page, by the digest of their text. */
 const readTools = async (
   { store }: ActivityDeps,
   record: ScanRecord,
   page: PageRecord,
   wanted: ReadonlySet<Digest>,
-): Promise<ReadonlyMap<Digest, { readonly text: string; readonly value: JsonObject }>> => {
+): Promise<ReadonlyMap<Digest, SourceTool>> => {
   const bytes = await store.pageBytes(record.tenant, record.id, page.n);
   if (sha256Bytes(bytes) !== page.rawDigest)
     throw new Error(`page ${page.n} of ${record.id} is not what was stored`);
   const document = readStrict(bytes, { maxDepth: PAGE_DEPTH }, { elementsOf: '/result/tools' });
   const result = isJsonObject(document.value) ? member(document.value, 'result') : undefined;
   const values = isJsonObject(result) ? (member(result, 'tools') as readonly JsonValue[]) : [];
-  const found = new Map<Digest, { text: string; value: JsonObject }>();
+  const found = new Map<Digest, SourceTool>();
+  const inexact = inexactByTool(document.inexactNumbers);
   for (const [index, { start, end }] of document.elements.entries()) {
     const text = document.text.slice(start, end);
     const raw = sha256Bytes(text);
     const value = values[index];
-    if (wanted.has(raw) && isJsonObject(value)) found.set(raw, { text, value });
+    if (wanted.has(raw) && isJsonObject(value)) {
+      found.set(raw, { text, value, inexact: inexact.get(index) ?? [] });
+    }
   }
   return found;
 };
 
-const judge = (tool: JsonObject, policy: ContractPolicy): DescriptorResult => {
-  const check = checkDescriptor(tool, policy);
+const IN_TOOL = /^\/result\/tools\/(\d+)(.*)$/s;
+
+/** V7: the numbers of each tool that no double holds, with pointers into it. */
+const inexactByTool = (numbers: readonly InexactNumber[]): ReadonlyMap<number, readonly InexactNumber[]> => {
+  const byTool = new Map<number, InexactNumber[]>();
+  for (const { pointer, text } of numbers) {
+    const [, index, inner = ''] = IN_TOOL.exec(pointer) ?? [];
+    if (index === undefined) continue;
+    const known = byTool.get(Number(index));
+    if (known === undefined) byTool.set(Number(index), [{ pointer: inner, text }]);
+    else known.push({ pointer: inner, text });
+  }
+  return byTool;
+};
+
+const judge = ({ value: tool, inexact }: SourceTool, policy: ContractPolicy): DescriptorResult => {
+  const check = checkDescriptor(tool, policy, inexact);
   return {
     contract: contractDigest(tool, { input: check.input, output: check.output }),
     hints: hintsDigest(tool),

@@ -2,20 +2,27 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { END_REASONS } from '../domain/endReasons.js';
 import type { Evidence } from '../domain/generation.js';
-import type { Digest, ServerName } from '../domain/ids.js';
+import { type Digest, parseDigest, type ServerName } from '../domain/ids.js';
 import { isJsonObject, isString, member } from '../domain/json.js';
 import type { PageFacts, ScanStop } from '../domain/pagination.js';
 import { IDENTITY_SCHEMA, type ServerKind } from '../domain/snapshot.js';
 import { SourceFault } from '../domain/sourceFault.js';
 import { digestJson, sha256Bytes } from '../proof/digest.js';
 import { identityDigest } from '../proof/identity.js';
-import type { ConnectionEvidence, FetchedPage } from '../sources/source.js';
-import type { PageRecord, PageTool } from '../store/scanStore.js';
+import type { ConnectionEvidence, FetchedPage, SourceTarget } from '../sources/source.js';
+import type { PageRecord, PageTool, ScanRecord } from '../store/scanStore.js';
 import type { Stop } from './activityTypes.js';
 
 /** D8: who answered, as one digest. What the server says of itself is no part of it. */
 export const identityOf = (kind: ServerKind, { endpoint, spki, artifact }: ConnectionEvidence): Digest =>
   identityDigest({ schema: IDENTITY_SCHEMA, kind, endpoint, spki, artifact });
+
+/** D8: what goes on with a scan meets no other TLS key than that of the pages it has. */
+export const boundToKey = (target: SourceTarget, { sourceEvidence }: ScanRecord): SourceTarget => {
+  const spki = sourceEvidence?.['spki'];
+  if (typeof spki !== 'string') return target;
+  return { ...target, trust: { ...target.trust, scannedSpki: parseDigest(spki) } };
+};
 
 const NUL = '\u0000';
 /** MCP allows 128 characters and the contract checks say so of a longer one; beyond this no index takes the name. */
@@ -103,6 +110,14 @@ export const distinctTools = (pages: readonly PageRecord[]): readonly PageTool[]
   const seen = new Map<string, PageTool>();
   for (const page of pages) for (const tool of page.tools) if (!seen.has(tool[0])) seen.set(tool[0], tool);
   return [...seen.values()];
+};
+
+/** The names that a list has more than once: each stands for one descriptor, or the scan would not have gone on (V1). */
+export const repeatedNames = (pages: readonly PageRecord[]): readonly string[] => {
+  const seen = new Set<string>();
+  const again = new Set<string>();
+  for (const page of pages) for (const [name] of page.tools) (seen.has(name) ? again : seen).add(name);
+  return [...again];
 };
 
 /** A reason of the pure core as the end of a scan: the table of end reasons says which state it is. */

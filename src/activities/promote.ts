@@ -37,6 +37,9 @@ export const promote =
         const outcome = await deps.store.promote(tenant, input.scan, until, receiptRow(body, jws));
         switch (outcome.outcome) {
           case 'promoted':
+            // D8: each of them needs a catalog of the identity that answers now. A start that fails is started again by the retry.
+            for (const audience of outcome.closedAudiences)
+              await deps.startDiscovery({ ...input.key, audience });
             return {
               kind: 'promoted',
               generation: outcome.generation,
@@ -62,7 +65,7 @@ const receiptBody = (
   { generation, snapshot }: { readonly generation: number; readonly snapshot: Digest | null },
   active: ActiveGeneration | null,
 ): CatalogReceipt => {
-  const { identity, pageRoot, contentRoot, revision } = record;
+  const { identity, baseIdentity, pageRoot, contentRoot, revision } = record;
   if (
     identity === null ||
     pageRoot === null ||
@@ -93,6 +96,8 @@ const receiptBody = (
     pageRoot,
     contentRoot,
     previousGeneration: active?.generation ?? null,
+    replacedIdentity:
+      baseIdentity === null || baseIdentity === identity ? null : serverIdentity(record.server, baseIdentity),
     discovery: record.id,
     acceptances: record.acceptances,
     credential: credentialEvidence(record.credential, record.credentialFingerprint),

@@ -5,7 +5,7 @@
 import { Context } from '@temporalio/activity';
 import { scrubValue } from '../domain/evidence.js';
 import type { Evidence } from '../domain/generation.js';
-import { acceptPage, emptyScan, type ScanSoFar, type ScanStop } from '../domain/pagination.js';
+import { acceptPage, resumeScan, type ScanSoFar, type ScanStop } from '../domain/pagination.js';
 import { SEGMENT_PAGES } from '../domain/scanLimits.js';
 import type { RegisteredServer } from '../domain/server.js';
 import { SourceFault } from '../domain/sourceFault.js';
@@ -15,8 +15,10 @@ import type { PageClaim, PageRecord, ScanRecord } from '../store/scanStore.js';
 import type { ScanPagesResult, ScanSegment, Stop } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { asStop, fenced, withHeartbeat } from './failures.js';
-import { distinctTools, identityOf, readPage, stopOf, storedFacts } from './pageFacts.js';
+import { keepSession, keptSession } from './keptSession.js';
+import { boundToKey, distinctTools, identityOf, readPage, stopOf, storedFacts } from './pageFacts.js';
 import { PROTOCOL, protocolStop } from './protocol.js';
+import { credentialStop, fingerprintOf } from './scanCredential.js';
 import { scrubStop, secretsOf } from './scrubStop.js';
 
 /** Tries of one page whose fault may pass by itself, and the pause before each repeat in milliseconds. */
@@ -67,95 +69,149 @@ interface Segment {
 
 const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesResult> => {
   const { record, server, progress } = at;
+  // Before anything is asked: what is registered now may be another server, which neither cursors nor session are for (P1).
+  if (server.trustVersion !== record.trustVersion) {
+    return changed({ trustVersion: record.trustVersion, now: server.trustVersion });
+  }
   const stored = [...(await deps.store.pages(record.tenant, record.id))];
-  const resumed = resume(stored, server);
-  if (resumed.kind === 'stop') return resumed;
-  let { scan, cursor } = resumed;
+  const resumed = resumeScan(stored.map(storedFacts), server.limits);
+  if (resumed.kind === 'stop') return pageStop(resumed, resumed.scan);
+  const { scan } = resumed;
   progress.pages = scan.pages;
   progress.tools = scan.seenNames.size;
   if (resumed.complete) return finish(deps, at, stored, scan);
 
   const deadline = AbortSignal.timeout(Math.max(record.deadline - deps.now(), 1));
   const signal = AbortSignal.any([at.signal, deadline]);
-  let connection: SourceConnection | undefined;
+  const link: Link = { connection: null };
+  let result: ScanPagesResult | undefined;
   try {
-    const target = await deps.targetOf(record.tenant, server, record.credential);
-    for (const secret of secretsOf(target)) at.secrets.add(secret);
-    connection = await deps.source.connect(target, { signal });
-    if (scan.pages > 0 && connection.evidence.sessionScoped) {
-      // Cursors die with the session or process that gave them out: the scan begins again (D6).
-      return { kind: 'stop', state: 'INCOMPLETE', reason: 'SESSION_LOST', evidence: { pages: scan.pages } };
-    }
-    for (let fetched = 0; ; fetched++) {
-      if (fetched >= SEGMENT_PAGES && !connection.evidence.sessionScoped) {
-        return { kind: 'more', pages: scan.pages, tools: scan.seenNames.size };
-      }
-      const page = await fetchPage(deps, connection, cursor, signal);
-      for (const secret of connection.secrets()) at.secrets.add(secret);
-      if (page.tools.length > server.limits.tools) return tooManyTools(page, scan, server);
-      const where = { n: scan.pages, kind: server.source.kind, server: server.name, worker: deps.worker };
-      const read = await readPage(where, cursor, page);
-      const verdict = acceptPage(scan, read.facts, server.limits);
-      if (verdict.kind === 'stop') return pageStop(verdict, scan);
-      const wrongProtocol = protocolStop(page);
-      if (wrongProtocol !== null) return wrongProtocol;
-      if (scan.pages === 0 && !(await noteSource(deps, at, page, target.credential))) throw fenced(record.id);
-      if (!(await deps.store.storePage(record.tenant, claimOf(at), read.record, page.raw)))
-        throw fenced(record.id);
-      stored.push(read.record);
-      scan = verdict.scan;
-      progress.pages = scan.pages;
-      progress.tools = scan.seenNames.size;
-      Context.current().heartbeat(progress);
-      if (verdict.kind === 'complete') return finish(deps, at, stored, scan);
-      cursor = verdict.cursor;
-    }
+    result = await readOn(deps, at, { stored, scan, cursor: resumed.cursor, signal, link });
+    return result;
   } catch (error) {
     if (deadline.aborted && !at.signal.aborted) {
-      const evidence = { pages: scan.pages, limitMs: server.limits.scanTime };
-      return { kind: 'stop', state: 'INCOMPLETE', reason: 'DEADLINE_EXCEEDED', evidence };
+      const evidence = { pages: progress.pages, limitMs: server.limits.scanTime };
+      result = { kind: 'stop', state: 'INCOMPLETE', reason: 'DEADLINE_EXCEEDED', evidence };
+      return result;
     }
     const stop = asStop(error);
-    return { ...stop, evidence: { page: scan.pages, ...stop.evidence } };
+    const evidence = { page: progress.pages, ...stop.evidence };
+    // A process that ends between two pages takes their cursors along (D6).
+    const ended = stop.reason === 'PROCESS_FAILED';
+    // Some servers answer as if they were down where a session is gone: it is tried once in a new one.
+    const silent = error instanceof SourceFault && error.transient && link.connection?.session != null;
+    const lost = progress.pages > 0 && (ended || (silent && record.round === 0));
+    result = lost ? sessionLost({ fault: stop.reason, ...evidence }) : { ...stop, evidence };
+    return result;
   } finally {
-    for (const secret of connection?.secrets() ?? []) at.secrets.add(secret);
-    await connection?.close();
+    for (const secret of link.connection?.secrets() ?? []) at.secrets.add(secret);
+    // A worker that is stopped, fenced or at fault hands the scan over, and the session with it.
+    const cancelled = Context.current().cancellationDetails?.cancelRequested === true;
+    const goesOn = result === undefined ? !cancelled : result.kind === 'more';
+    await link.connection?.close({ keepSession: goesOn });
   }
 };
 
-type Resumed =
-  | {
-      readonly kind: 'ready';
-      readonly scan: ScanSoFar;
-      readonly cursor: string | undefined;
-      readonly complete: boolean;
+const changed = (evidence: Evidence): Stop => ({
+  kind: 'stop',
+  state: 'INCOMPLETE',
+  reason: 'CHANGED_DURING_SCAN',
+  evidence,
+});
+
+/** Cursors die with the session or process that gave them out: the scan begins again (D6). */
+const sessionLost = (evidence: Evidence): Stop => ({
+  kind: 'stop',
+  state: 'INCOMPLETE',
+  reason: 'SESSION_LOST',
+  evidence,
+});
+
+/** Who closes a connection has to know of it also where nothing else comes of it. */
+interface Link {
+  connection: SourceConnection | null;
+}
+
+interface Reading {
+  readonly stored: PageRecord[];
+  readonly scan: ScanSoFar;
+  readonly cursor: string | undefined;
+  readonly signal: AbortSignal;
+  readonly link: Link;
+}
+
+const readOn = async (deps: ActivityDeps, at: Segment, reading: Reading): Promise<ScanPagesResult> => {
+  const { record, server, progress } = at;
+  const { stored, signal } = reading;
+  let { scan, cursor } = reading;
+  const target = await deps.targetOf(record.tenant, server, record.credential);
+  for (const secret of secretsOf(target)) at.secrets.add(secret);
+  const { credential } = target;
+  // The kept session belongs to the credential too.
+  const stopped = credentialStop(credential, { pages: scan.pages, record }, deps.now());
+  if (stopped !== null) return stopped;
+  const kept = scan.pages === 0 ? null : await keptSession(deps, record);
+  if (kept === 'lost') return sessionLost({ pages: scan.pages, rule: 'no key of this worker opens it' });
+  if (kept !== null) at.secrets.add(kept.id.reveal());
+  const keyed = scan.pages === 0 ? target : boundToKey(target, record);
+  const connection = await deps.source.connect(keyed, {
+    signal,
+    ...(kept === null ? {} : { session: kept }),
+  });
+  reading.link.connection = connection;
+  if (scan.pages > 0 && connection.evidence.sessionScoped && kept === null) {
+    return sessionLost({ pages: scan.pages });
+  }
+  let session = idOf(connection);
+  for (let fetched = 0; ; fetched++) {
+    if (fetched >= SEGMENT_PAGES && canGoOn(connection)) {
+      return { kind: 'more', pages: scan.pages, tools: scan.seenNames.size };
     }
-  | Stop;
-
-/**
- * Folds the stored pages again. The next page itself probes whether the revision still holds: every page carries it,
- * and one of another revision ends the round before it is stored.
- */
-const resume = (stored: readonly PageRecord[], server: RegisteredServer): Resumed => {
-  let scan = emptyScan();
-  for (const page of stored) {
-    const verdict = acceptPage(scan, storedFacts(page), server.limits);
-    if (verdict.kind === 'stop') return pageStop(verdict, scan);
+    const page = await fetchPage(deps, connection, cursor, signal);
+    for (const secret of connection.secrets()) at.secrets.add(secret);
+    if (scan.pages === 0) session = idOf(connection);
+    else if (idOf(connection) !== session) {
+      return sessionLost({ pages: scan.pages, rule: 'the server went on to another session' });
+    }
+    if (page.tools.length > server.limits.tools) return tooManyTools(page, scan, server);
+    const where = { n: scan.pages, kind: server.source.kind, server: server.name, worker: deps.worker };
+    const read = await readPage(where, cursor, page);
+    const verdict = acceptPage(scan, read.facts, server.limits);
+    if (verdict.kind === 'stop') return pageStop(refusing(read.record, verdict), scan);
+    const wrongProtocol = protocolStop(page);
+    if (wrongProtocol !== null) return wrongProtocol;
+    const claim = claimOf(at);
+    if (scan.pages === 0) {
+      const noted = await noteSource(deps, at, page, credential);
+      if (!(noted && (await keepSession(deps, record, claim, connection)))) throw fenced(record.id);
+    }
+    if (!(await deps.store.storePage(record.tenant, claim, read.record, page.raw))) throw fenced(record.id);
+    stored.push(read.record);
     scan = verdict.scan;
+    progress.pages = scan.pages;
+    progress.tools = scan.seenNames.size;
+    Context.current().heartbeat(progress);
+    if (verdict.kind === 'complete') return finish(deps, at, stored, scan);
+    cursor = verdict.cursor;
   }
-  const last = stored.at(-1);
-  return {
-    kind: 'ready',
-    scan,
-    cursor: last?.nextCursor,
-    complete: last !== undefined && last.nextCursor === undefined,
-  };
 };
+
+/** Whether the cursors of a connection live on without it. */
+const canGoOn = ({ evidence, session }: SourceConnection): boolean =>
+  !evidence.sessionScoped || session !== null;
+
+const idOf = ({ session }: SourceConnection): string | null => session?.id.reveal() ?? null;
 
 const pageStop = (
   verdict: { readonly reason: ScanStop; readonly evidence: Evidence },
   scan: ScanSoFar,
 ): Stop => stopOf(verdict.reason, { pages: scan.pages, ...verdict.evidence });
+
+/** The page that ends a scan is no page of it: it is kept as the digests by which it can be known again. */
+const refusing = (
+  { resultDigest: result, rawDigest: raw, bytes, tools }: PageRecord,
+  { reason, evidence }: { readonly reason: ScanStop; readonly evidence: Evidence },
+) => ({ reason, evidence: { ...evidence, refused: { result, raw, bytes, tools: tools.length } } });
 
 const fetchPage = async (
   deps: ActivityDeps,
@@ -168,8 +224,8 @@ const fetchPage = async (
       return await connection.listPage(cursor, { signal });
     } catch (error) {
       const pause = PAUSES_MS[attempt];
-      // A session that broke cannot be asked again with its own cursors.
-      const canRepeat = error instanceof SourceFault && error.transient && !connection.evidence.sessionScoped;
+      // A process that broke cannot be asked again with its own cursors.
+      const canRepeat = error instanceof SourceFault && error.transient && canGoOn(connection);
       if (!canRepeat || pause === undefined) throw error;
       await deps.pause(pause, signal);
     }
@@ -196,7 +252,7 @@ const noteSource = (
     identity: identityOf(kind, page.evidence),
     evidence: { ...page.evidence, serverInfo: scrubValue(page.evidence.serverInfo, [...at.secrets]), kind },
     revision: page.revision,
-    credentialFingerprint: credential.kind === 'none' ? null : credential.fingerprint,
+    credentialFingerprint: fingerprintOf(credential),
     credentialExpires: credential.kind === 'none' ? null : credential.expires,
   });
 };

@@ -2,7 +2,14 @@
  * Turns the checked candidate into the immutable artifact: contract versions and the generation number are issued
  * from storage, once per scan, and everything else is a function of what is stored, so that a retry seals the same bytes.
  */
-import { type EffectClass, mayHaveSideEffects, type ToolVerdict, verdictOf } from '../domain/descriptor.js';
+import { setImmediate as immediate } from 'node:timers/promises';
+import {
+  type EffectClass,
+  type Finding,
+  mayHaveSideEffects,
+  type ToolVerdict,
+  verdictOf,
+} from '../domain/descriptor.js';
 import { epochMs, parseDigest, type ToolId, toolId } from '../domain/ids.js';
 import { isJsonObject, type JsonObject, member } from '../domain/json.js';
 import type { RegisteredServer } from '../domain/server.js';
@@ -13,9 +20,11 @@ import { serverIdentity } from '../proof/identity.js';
 import { sealSnapshot } from '../proof/seal.js';
 import type { PageRecord, ScanRecord, SealedToolRow } from '../store/scanStore.js';
 import { annotationFindings } from '../validation/annotations.js';
+import { lintCatalog } from '../validation/catalogLints.js';
 import type { ScanStep, SealResult } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './failures.js';
+import { repeatedNames } from './pageFacts.js';
 import { readScanOf } from './readScan.js';
 import { pageLink } from './verifyTail.js';
 
@@ -42,8 +51,9 @@ export const seal =
           record.id,
           tools.map(({ name, id, effectClass, verdict }) => ({ name, toolId: id, effectClass, verdict })),
         );
-        const generation = await store.reserveGeneration(record.tenant, record.id);
         const pages = await store.pages(record.tenant, record.id);
+        await store.noteCatalogFindings(record.tenant, record.id, await catalogFindings(rows, pages));
+        const generation = await store.reserveGeneration(record.tenant, record.id);
         const sealed = sealSnapshot(parts(record, server, generation, pages, tools));
         const expires = epochMs(Date.parse(sealed.snapshot.expires));
         await store.saveArtifact(record.tenant, record.id, {
@@ -54,6 +64,26 @@ export const seal =
         return { kind: 'sealed', generation, snapshot: sealed.digest };
       },
     );
+
+/** Characters of source text after which heartbeats get their turn. */
+const CHARACTERS_PER_TURN = 2_000_000;
+
+/** V7: what shows over the catalog as a whole. For operators: no part of the artifact. */
+const catalogFindings = async (
+  rows: readonly SealedToolRow[],
+  pages: readonly PageRecord[],
+): Promise<readonly Finding[]> => {
+  const lints = lintCatalog(rows, repeatedNames(pages));
+  let read = 0;
+  for (;;) {
+    const { done, value } = lints.next();
+    if (done) return value;
+    read += value;
+    if (read < CHARACTERS_PER_TURN) continue;
+    read = 0;
+    await immediate();
+  }
+};
 
 const snapshotTool = (
   row: SealedToolRow,

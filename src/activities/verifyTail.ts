@@ -12,9 +12,10 @@ import type { PageRecord, ScanRecord } from '../store/scanStore.js';
 import type { ScanStep, Stop, VerifyTailResult } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { asStop, fenced, withHeartbeat } from './failures.js';
-import { identityOf, stopOf } from './pageFacts.js';
+import { boundToKey, identityOf, stopOf } from './pageFacts.js';
 import { protocolStop } from './protocol.js';
 import { readScanOf } from './readScan.js';
+import { credentialStop } from './scanCredential.js';
 import { scrubStop, secretsOf } from './scrubStop.js';
 
 const TRIES = 3;
@@ -37,6 +38,11 @@ interface Asking {
   readonly secrets: Set<string>;
 }
 
+interface Asked extends Asking {
+  /** Those that the scan has. */
+  readonly pages: number;
+}
+
 const bindToTail = async (deps: ActivityDeps, input: ScanStep, asking: Asking): Promise<VerifyTailResult> => {
   const found = await readScanOf(deps, input);
   if (found.kind === 'stop') return found;
@@ -46,7 +52,7 @@ const bindToTail = async (deps: ActivityDeps, input: ScanStep, asking: Asking): 
   if (first === undefined) return tailUnverified({ rule: 'the scan has no first page' });
   // Before the question: what the source answers is true of no earlier moment than that.
   const tailAt = deps.now();
-  const tail = await askInTime(deps, server, record, asking);
+  const tail = await askInTime(deps, server, record, { ...asking, pages: pages.length });
   if ('kind' in tail) return tail;
   const wrongProtocol = protocolStop(tail);
   if (wrongProtocol !== null) return wrongProtocol;
@@ -81,11 +87,15 @@ const askInTime = async (
   deps: ActivityDeps,
   server: RegisteredServer,
   record: ScanRecord,
-  { signal, secrets }: Asking,
+  { signal, secrets, pages }: Asked,
 ): Promise<FetchedPage | Stop> => {
   const deadline = AbortSignal.timeout(Math.max(record.deadline - deps.now(), 1));
   try {
-    return await askAgain(deps, server, record, { signal: AbortSignal.any([signal, deadline]), secrets });
+    return await askAgain(deps, server, record, {
+      signal: AbortSignal.any([signal, deadline]),
+      secrets,
+      pages,
+    });
   } catch (error) {
     if (!deadline.aborted || signal.aborted) throw error;
     const evidence = { at: 'tail', limitMs: server.limits.scanTime };
@@ -97,10 +107,13 @@ const askAgain = async (
   deps: ActivityDeps,
   server: RegisteredServer,
   record: ScanRecord,
-  { signal, secrets }: Asking,
+  { signal, secrets, pages }: Asked,
 ): Promise<FetchedPage | Stop> => {
-  const target = await deps.targetOf(record.tenant, server, record.credential).catch(asStop);
-  if (target.kind === 'stop') return target;
+  const found = await deps.targetOf(record.tenant, server, record.credential).catch(asStop);
+  if (found.kind === 'stop') return found;
+  const stopped = credentialStop(found.credential, { pages, record }, deps.now());
+  if (stopped !== null) return stopped;
+  const target = boundToKey(found, record);
   for (const secret of secretsOf(target)) secrets.add(secret);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -113,8 +126,11 @@ const askAgain = async (
       }
     } catch (error) {
       if (!(error instanceof SourceFault)) throw error;
-      if (!error.transient || attempt >= TRIES)
-        return tailUnverified({ fault: error.reason, ...error.evidence });
+      const stop = asStop(error);
+      if (stop.state === 'QUARANTINED') return { ...stop, evidence: { during: 'tail', ...stop.evidence } };
+      // Each try begins a session of its own, so that one which is lost is no reason to give up.
+      const mayPass = error.transient || error.reason === 'SESSION_LOST';
+      if (!mayPass || attempt >= TRIES) return tailUnverified({ fault: error.reason, ...error.evidence });
       await deps.pause(PAUSE_MS, signal);
     }
   }

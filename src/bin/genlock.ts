@@ -131,4 +131,47 @@ policy
     }),
   );
 
+const review = program
+  .command('review')
+  .description(
+    'changed texts and hints of tools that may have effects: they are not admitted until you accept them',
+  );
+const reviews = async () => {
+  const { reviewCommands } = await import('../cli/review.js');
+  return reviewCommands(environment(), (text) => process.stdout.write(text));
+};
+const AS_JSON = ['--json', 'print one JSON object'] as const;
+review
+  .command('list')
+  .description('by server, audience and tool')
+  .option('--server <name>')
+  .option('--state <state>', 'pending, refused, accepted or all', 'pending')
+  .option(...AS_JSON)
+  .action(
+    act(async (options: { server?: string; state: string; json?: boolean }) =>
+      (await reviews()).list(options),
+    ),
+  );
+review
+  .command('show')
+  .description('what changed, member by member, with hidden characters as \\u{…}')
+  .argument('<id>')
+  .option(...AS_JSON)
+  .action(act(async (id: string, options: { json?: boolean }) => (await reviews()).show(id, options)));
+for (const [decision, description] of [
+  ['accept', 'the tool can be called from then on, as it is now'],
+  ['refuse', 'the tool stays held; you can accept the change later'],
+] as const)
+  review
+    .command(decision)
+    .description(description)
+    .argument('<id>')
+    .requiredOption('--reason <text>', 'why, for the receipt')
+    .option(...AS_JSON)
+    .action(
+      act(async (id: string, options: { reason: string; json?: boolean }) =>
+        (await reviews()).decide(decision, id, options),
+      ),
+    );
+
 await program.parseAsync();

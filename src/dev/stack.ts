@@ -111,6 +111,9 @@ const bringUp = async (
   });
   signal?.throwIfAborted();
   const roles = await rolePasswords(stateDir);
+  const sessionKey = await keptSecret(join(stateDir, 'session-key.json'), () =>
+    randomBytes(32).toString('base64url'),
+  );
   log('Bringing the schema up to date.');
   await migrate({ adminUrl: databaseUrl, dir: join(packageRoot(), 'migrations'), passwords: roles });
   signal?.throwIfAborted();
@@ -124,7 +127,7 @@ const bringUp = async (
 
   const apiPort = await freePort(ports === null ? undefined : config.listen.port);
   const apiUrl = `http://127.0.0.1:${apiPort}`;
-  const addresses = { databaseUrl, roles, temporal, issuer, apiUrl, apiPort, stateDir };
+  const addresses = { databaseUrl, roles, sessionKey, temporal, issuer, apiUrl, apiPort, stateDir };
   const programEnv = { api: apiVariables(config, addresses), worker: workerVariables(config, addresses) };
   const program = async (
     name: string,
@@ -223,18 +226,22 @@ const bringTemporal = async (
 type RolePasswords = Readonly<Record<'genlock_api' | 'genlock_operator' | 'genlock_worker', string>>;
 
 /** Made once for a state folder, kept private to its user. */
-const rolePasswords = async (stateDir: string): Promise<RolePasswords> => {
-  const file = join(stateDir, 'role-passwords.json');
+const keptSecret = async <T>(file: string, make: () => T): Promise<T> => {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as RolePasswords;
+    return JSON.parse(await readFile(file, 'utf8')) as T;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  const fresh = (): string => randomBytes(24).toString('base64url');
-  const made = { genlock_api: fresh(), genlock_operator: fresh(), genlock_worker: fresh() };
+  const made = make();
   await writeFile(file, JSON.stringify(made), { mode: 0o600 });
   return made;
 };
+
+const rolePasswords = (stateDir: string): Promise<RolePasswords> =>
+  keptSecret(join(stateDir, 'role-passwords.json'), () => {
+    const fresh = (): string => randomBytes(24).toString('base64url');
+    return { genlock_api: fresh(), genlock_operator: fresh(), genlock_worker: fresh() };
+  });
 
 const asRole = (databaseUrl: string, role: keyof RolePasswords, roles: RolePasswords): string => {
   const url = new URL(databaseUrl);
@@ -246,6 +253,7 @@ const asRole = (databaseUrl: string, role: keyof RolePasswords, roles: RolePassw
 interface Addresses {
   readonly databaseUrl: string;
   readonly roles: RolePasswords;
+  readonly sessionKey: string;
   readonly temporal: { readonly address: string; readonly uiUrl: string | null };
   readonly issuer: DevIssuer;
   readonly apiUrl: string;
@@ -282,6 +290,7 @@ const apiVariables = (config: DevConfig, at: Addresses): Record<string, string> 
 const workerVariables = (config: DevConfig, at: Addresses): Record<string, string> => ({
   ...commonVariables(config, at),
   GENLOCK_WORKER_DATABASE_URL: asRole(at.databaseUrl, 'genlock_worker', at.roles),
+  GENLOCK_SESSION_KEYS: at.sessionKey,
   GENLOCK_CREDENTIALS_DIR: join(at.stateDir, 'credentials'),
   GENLOCK_STDIO_TENANTS: EXAMPLE_TENANT,
 });

@@ -104,3 +104,9 @@ export const isUnchanged = (
   active.policyEpoch === candidate.policyEpoch &&
   active.trustVersion === candidate.trustVersion &&
   active.expires - times.now > times.renewBefore;
+
+/** D5: whether a candidate lacks more of the active tools than the registration allows, and is held for an operator. */
+export const isShrunk = (
+  { active, removed }: { readonly active: number; readonly removed: number },
+  allowedShare: number,
+): boolean => active > 0 && removed / active > allowedShare;

@@ -9,6 +9,7 @@ import type { Code, Details, ReasonOf, Refusal } from './errors.js';
 import type { CandidateState } from './generation.js';
 import type { AudienceClass, Digest, EpochMs, ToolId } from './ids.js';
 import { epochMs } from './ids.js';
+import { heldBy, type OpenReview } from './review.js';
 
 /** One call of a plan, as it was bound when the plan was made (A1). */
 export interface PlanNode {
@@ -76,6 +77,7 @@ export interface DecisionFacts {
     readonly descriptor: Digest;
     readonly effectClass: EffectClass;
     readonly verdict: ToolVerdict;
+    readonly review: OpenReview | null;
   } | null;
   /** Where that is null: the id under which it holds a tool of that name, another contract version. */
   readonly currentId: ToolId | null;
@@ -112,7 +114,8 @@ export const decide = (facts: DecisionFacts): Decision => {
   if (active === null) return refused('INCOMPLETE_DISCOVERY', 'NO_ACTIVE_GENERATION');
   if (tool === null) return missingTool(facts, active.generation);
 
-  const stopped = refuseTool(facts, tool, active.generation) ?? refuseRevoked(facts, tool.name);
+  const stopped =
+    refuseTool(facts, tool, active.generation) ?? refuseRevoked(facts, tool.name) ?? refuseUnreviewed(tool);
   if (stopped !== null) return stopped;
   // Exposure (rollout) is decided here, between revocation and policy. Every active tool is exposed.
   const denied = refuseEffect(facts, tool.effectClass, active);
@@ -220,6 +223,19 @@ const refuseRevoked = ({ revocations, node, caller }: DecisionFacts, toolName: s
   if (matches('server')) return refused('POLICY_REVOKED', 'REVOKED_SERVER');
   if (matches('subject', caller.subject)) return refused('POLICY_REVOKED', 'REVOKED_SUBJECT');
   return null;
+};
+
+/** V6: text and hints of an effectful tool are what a reviewer accepted, or what they were when its id was first seen. */
+const refuseUnreviewed = (tool: NonNullable<DecisionFacts['tool']>): Refused | null => {
+  const review = heldBy(tool);
+  if (review === null) return null;
+  const details = { review: review.id, changed: review.changed };
+  if (review.state === 'refused') return refused('REVIEW_REQUIRED', 'REVIEW_REFUSED', details);
+  return refused(
+    'REVIEW_REQUIRED',
+    review.changed.includes('text') ? 'TEXT_CHANGED' : 'HINTS_CHANGED',
+    details,
+  );
 };
 
 /** A5: the effect class against mode and policy, then the confirmation. */

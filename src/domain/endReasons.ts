@@ -58,10 +58,17 @@ export const END_REASONS = {
     meaning: 'The credential reference of this audience does not resolve in the worker.',
     next: 'Set the variable or file that the reference names for the worker, then scan again.',
   },
+  CREDENTIAL_EXPIRED: {
+    state: 'INCOMPLETE',
+    meaning:
+      'The credential of this audience is past the end that it states itself, so nothing was asked with it.',
+    next: 'Renew the credential that the reference of this audience names, then scan again.',
+  },
   STDIO_REFUSED: {
     state: 'INCOMPLETE',
-    meaning: 'The worker starts no stdio servers for this tenant, so nothing was started.',
-    next: "Serve it over HTTP; or have the administrator name the tenant in the worker's GENLOCK_STDIO_TENANTS.",
+    meaning:
+      'The worker starts no stdio servers for this tenant, or the command is a launcher that fetches what it then runs (D8). Nothing was started.',
+    next: "The evidence says which. Have the administrator name the tenant in the worker's GENLOCK_STDIO_TENANTS; or install the package and register its own program.",
   },
   NOT_MCP: {
     state: 'INCOMPLETE',
@@ -165,7 +172,7 @@ export const END_REASONS = {
   },
   CHANGED_DURING_SCAN: {
     state: 'INCOMPLETE',
-    meaning: 'The trust configuration changed after the scan had begun (P1).',
+    meaning: 'The trust configuration, or the credential, changed after the scan had begun (P1, S6).',
     next: RETRY,
   },
   CANCELLED: { state: 'INCOMPLETE', meaning: 'Somebody cancelled the discovery.', next: RETRY },
@@ -188,12 +195,13 @@ export const END_REASONS = {
   IDENTITY_CHANGED: {
     state: 'QUARANTINED',
     meaning:
-      'Endpoint, certificate key or artifact is not the one of the active generation, and the trust configuration does not list it (D8).',
-    next: 'If the change is meant, accept this discovery (POST /v1/acceptances), or list the new identity in the trust configuration and scan again.',
+      "Endpoint, certificate key or artifact is not the server's accepted one, and the trust configuration does not list it (D8).",
+    next: 'If the change is meant, list the new identity or key in the trust configuration and scan again; or accept this discovery (POST /v1/acceptances), where no pin refused it.',
   },
   IDENTITY_TORN: {
     state: 'QUARANTINED',
-    meaning: 'Two pages of one scan came from two identities (D8).',
+    meaning:
+      'Two answers of one scan came from two identities, or a program changed while it was started (D8).',
     next: 'Look at what stands between Genlock and the server.',
   },
   ROLLBACK: {

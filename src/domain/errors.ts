@@ -99,6 +99,18 @@ export const CODES = {
     next: "Use another tool. The catalog names the finding; the server's author can mend it.",
     reasons: { CONTRACT_CHECK_FAILED: 'At least one contract check of this tool failed.' },
   },
+  REVIEW_REQUIRED: {
+    status: 409,
+    fault: 'operator',
+    retry: false,
+    meaning: 'The tool may have effects, and its text or hints are not as they were last approved.',
+    next: 'Use another tool, or ask an operator to review the change that `details` names.',
+    reasons: {
+      TEXT_CHANGED: 'Title, description or icons changed, and nobody has reviewed that yet.',
+      HINTS_CHANGED: 'The annotations changed, and nobody has reviewed that yet.',
+      REVIEW_REFUSED: 'A reviewer refused the change.',
+    },
+  },
   SERVER_CLOSED: {
     status: 409,
     fault: 'operator',
@@ -118,6 +130,8 @@ export const CODES = {
       NOT_AN_OBJECT: 'Arguments are a JSON object, or left out.',
       UNSAFE_NUMBER: 'A number cannot be represented exactly and would be sent rounded.',
       TOO_COSTLY: 'The arguments go beyond the limits on size or depth.',
+      VALIDATION_DEADLINE:
+        'The check of the arguments was stopped: it went beyond its bound on time or memory.',
       RESOURCE_UNRESOLVED: 'The resource rule points at an argument that is missing or not a plain value.',
     },
   },
@@ -201,6 +215,7 @@ export const CODES = {
       NO_SUCH_GENERATION: 'No generation of that number exists.',
       NO_SUCH_TOOL: 'The active generation holds no such tool.',
       NO_SUCH_REVOCATION: 'No revocation of that id exists.',
+      NO_SUCH_REVIEW: 'No review of that id waits or was decided.',
       NO_ACTIVE_CATALOG: 'This server has no active generation for this audience.',
     },
   },
@@ -236,6 +251,8 @@ export const CODES = {
       ALREADY_LIFTED: 'The revocation was lifted before.',
       NOT_ACCEPTABLE: 'This discovery is not held for a reason that an operator can accept.',
       ALREADY_ACCEPTED: 'The discovery was accepted before.',
+      ALREADY_REVIEWED: 'The change was decided so before.',
+      REVIEW_SUPERSEDED: 'The tool is no longer what this review shows, or no longer needs one.',
       HELD_SUPERSEDED:
         'A newer discovery is held, or the active catalog has moved since this one was judged beside it.',
     },
@@ -257,6 +274,7 @@ export const CODES = {
     reasons: {
       POOL_EXHAUSTED: 'No database connection became free in time.',
       QUEUE_FULL: 'Too many decisions about this server wait to be committed.',
+      VALIDATION_QUEUE: "Too many of the tenant's calls wait for a check of their arguments.",
     },
   },
   UNAVAILABLE: {

@@ -100,6 +100,11 @@ export type Candidate =
 export type CandidateState = Candidate['state'];
 export type EndedCandidate = Exclude<Candidate, Discovering | Validating | SnapshotProven>;
 
+export const isEnded = (candidate: Candidate): candidate is EndedCandidate =>
+  candidate.state !== 'DISCOVERING' &&
+  candidate.state !== 'VALIDATING' &&
+  candidate.state !== 'SNAPSHOT_PROVEN';
+
 /** The reason that an ended candidate shows, PROMOTED for the good end. */
 export const endReasonOf = (candidate: EndedCandidate): EndReason =>
   candidate.state === 'ELIGIBLE' ? 'PROMOTED' : candidate.reason;

@@ -124,6 +124,32 @@ export const acceptPage = (scan: ScanSoFar, page: PageFacts, limits: ScanLimits)
     : { kind: 'continue', cursor: page.nextCursor, scan: next };
 };
 
+export type ResumedScan =
+  | {
+      readonly kind: 'ready';
+      readonly scan: ScanSoFar;
+      /** The cursor to go on with; undefined before the first page, and after the last. */
+      readonly cursor: string | undefined;
+      /** Whether the last page is among those that are stored. */
+      readonly complete: boolean;
+    }
+  | (Extract<PageVerdict, { readonly kind: 'stop' }> & { readonly scan: ScanSoFar });
+
+/**
+ * D6: folds the stored pages again. The next page itself probes whether the revision still holds: every page carries it,
+ * and one of another revision ends the round before it is stored.
+ */
+export const resumeScan = (stored: readonly PageFacts[], limits: ScanLimits): ResumedScan => {
+  let scan = emptyScan();
+  for (const page of stored) {
+    const verdict = acceptPage(scan, page, limits);
+    if (verdict.kind === 'stop') return { ...verdict, scan };
+    scan = verdict.scan;
+  }
+  const cursor = stored.at(-1)?.nextCursor;
+  return { kind: 'ready', scan, cursor, complete: stored.length > 0 && cursor === undefined };
+};
+
 /** What the source says when it is asked again after the last page. */
 export interface TailFacts {
   readonly revision: SourceRevision | null;

@@ -47,6 +47,11 @@ export interface CatalogReceipt extends ReceiptCommon, CatalogBinding {
   readonly revision: SourceRevision;
   /** The generation that was active before, null for the first. */
   readonly previousGeneration: number | null;
+  /**
+   * Another identity that answered for the server when the scan began (D8); null where it was this one, or none. From
+   * this promotion on no pointer of it is open, for any audience.
+   */
+  readonly replacedIdentity: ServerIdentity | null;
   /** Id of the discovery that proved it. */
   readonly discovery: string;
   /** Ids of the acceptances that it rests on, which it has used (D5). */
@@ -84,7 +89,9 @@ export type OperatorAct =
   | 'CHANGE_SETTINGS'
   | 'CLOSE_SERVER'
   | 'OPEN_SERVER'
-  | 'ACCEPT';
+  | 'ACCEPT'
+  | 'ACCEPT_REVIEW'
+  | 'REFUSE_REVIEW';
 
 /** A change of what Genlock will decide, made by a person or a program with the operator role. */
 export interface OperatorReceipt extends ReceiptCommon {

@@ -2,16 +2,19 @@
 import type { ReasonFor } from './endReasons.js';
 import type { Details } from './errors.js';
 
+/** A connection that shows another key than it must is no outage: the candidate is quarantined (D8). */
+export type FaultReason = ReasonFor<'INCOMPLETE'> | 'IDENTITY_CHANGED' | 'IDENTITY_TORN';
+
 export class SourceFault extends Error {
   override readonly name = 'SourceFault';
-  readonly reason: ReasonFor<'INCOMPLETE'>;
+  readonly reason: FaultReason;
   /** Whether the same request may succeed a moment later without anybody changing anything. */
   readonly transient: boolean;
   /** Addresses, statuses, positions and short excerpts. Never a secret, never a stack. */
   readonly evidence: Details;
 
   constructor(
-    reason: ReasonFor<'INCOMPLETE'>,
+    reason: FaultReason,
     evidence: Details,
     options: { readonly transient?: boolean; readonly cause?: unknown } = {},
   ) {

@@ -4,6 +4,7 @@ import type { EndReason } from '../domain/endReasons.js';
 import type { CandidateState } from '../domain/generation.js';
 import type { AudienceClass, Digest, EpochMs, ServerName, TenantId, ToolId } from '../domain/ids.js';
 import type { ReceiptRow } from '../domain/receiptRow.js';
+import type { OpenReview } from '../domain/review.js';
 import type { CredentialRef } from '../domain/server.js';
 import type { SchemaReference, SourceRevision } from '../domain/snapshot.js';
 
@@ -31,6 +32,8 @@ export interface AdmissionView {
     /** Keyed digest of the secret that scanned it; null without one. */
     readonly credentialFingerprint: Digest | null;
     readonly scan: string;
+    /** Goes up with each review that is decided: what is kept of a tool holds under one number only (V6). */
+    readonly reviews: number;
     readonly freshUntil: EpochMs;
   } | null;
   /** Of the newest hundred that were promoted, those not retired and not expired for a day, oldest first. */
@@ -53,7 +56,16 @@ export interface ActiveTool {
   readonly output: SchemaReference | null;
   readonly effectClass: EffectClass;
   readonly verdict: ToolVerdict;
+  /** Where it is not as it was last approved, whatever its class; `heldBy` says whether that stops it. */
+  readonly review: OpenReview | null;
   readonly source: string;
+}
+
+/** A tool with the generation and the number of reviews that it was read under. */
+export interface BoundTool extends ActiveTool {
+  readonly snapshot: Digest;
+  readonly generation: number;
+  readonly reviews: number;
 }
 
 export interface CatalogSlice {
@@ -126,7 +138,7 @@ export interface AdmissionStore {
     server: ServerName,
     audience: AudienceClass,
     tool: ToolId,
-  ): Promise<(ActiveTool & { readonly snapshot: Digest; readonly generation: number }) | null>;
+  ): Promise<BoundTool | null>;
   /** The id that the active generation has for a tool of this name; null where it has none. */
   toolId(tenant: TenantId, server: ServerName, audience: AudienceClass, name: string): Promise<ToolId | null>;
   catalog(

@@ -1,12 +1,13 @@
 /** What operators change and look at. Every change bumps the fence of its scope before it is answered. */
 import type { Held } from '../domain/acceptance.js';
-import type { ToolVerdict } from '../domain/descriptor.js';
+import type { Finding, ToolVerdict } from '../domain/descriptor.js';
 import type { CandidateState, Evidence } from '../domain/generation.js';
 import type { AudienceClass, Digest, ServerName, TenantId } from '../domain/ids.js';
 import type { ReceiptRow } from '../domain/receiptRow.js';
 import type { RegisteredServer, ServerRegistration } from '../domain/server.js';
 import type { CatalogFreshness, SourceRevision } from '../domain/snapshot.js';
 import type { ReceiptQuery, RevocationKind, StoredReceipt } from './admissionStore.js';
+import type { ReviewStore } from './reviewStore.js';
 
 export interface RevocationRecord {
   readonly id: string;
@@ -61,8 +62,15 @@ export interface DiscoveryDetail extends DiscoverySummary {
   readonly revision: SourceRevision | null;
   readonly pageRoot: Digest | null;
   readonly contentRoot: Digest | null;
+  /** When the source last still had the revision of the pages; null where it was not asked again (D3). */
+  readonly tailAt: string | null;
+  /** With what each page leaf of the page root binds, so that the root can be computed from it (S5). */
   readonly pageChain: readonly {
     readonly index: number;
+    readonly requestCursor: Digest | 'START';
+    readonly nextCursor: Digest | 'END';
+    /** Whether the end was written as null rather than left out. */
+    readonly nullCursor: boolean;
     readonly result: Digest;
     readonly raw: Digest;
     readonly tools: number;
@@ -73,6 +81,9 @@ export interface DiscoveryDetail extends DiscoverySummary {
   }[];
   /** S7: of a scan that was promoted, or that found nothing changed. */
   readonly freshness: CatalogFreshness | null;
+  /** Lints of the catalog as a whole. */
+  readonly catalogFindings: readonly Finding[];
+  /** The quarantined tools first. */
   readonly toolFindings: readonly {
     readonly name: string;
     readonly status: string;
@@ -88,9 +99,11 @@ export interface DiscoveredTool {
   readonly descriptor: Digest;
   /** null where the scan did not get as far as judging it. */
   readonly verdict: ToolVerdict['status'] | null;
+  /** The codes of what was found in it. */
+  readonly codes: readonly string[];
 }
 
-export interface OperatorStore {
+export interface OperatorStore extends ReviewStore {
   /** @param expected the trust version that the receipt speaks of, 0 for a new server; left out takes any */
   registerServer(
     tenant: TenantId,

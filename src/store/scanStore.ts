@@ -1,7 +1,7 @@
 /** What discovery keeps and reads: scans, their pages, candidates and generations. The worker's side of the store. */
 
 import type { Acceptance } from '../domain/acceptance.js';
-import type { EffectClass, ToolVerdict } from '../domain/descriptor.js';
+import type { EffectClass, Finding, ToolVerdict } from '../domain/descriptor.js';
 import type { EndReason, EndState } from '../domain/endReasons.js';
 import type { CandidateState, DiscoveryKey, Evidence } from '../domain/generation.js';
 import type { AudienceClass, Digest, EpochMs, ServerName, TenantId, ToolId } from '../domain/ids.js';
@@ -31,6 +31,8 @@ export interface ScanRecord {
   readonly policyEpoch: number;
   readonly trustVersion: number;
   readonly basePointerVersion: number;
+  /** Who answered for the server when the scan began (D8); null where nothing of it was accepted yet. */
+  readonly baseIdentity: Digest | null;
   readonly protocol: Protocol | null;
   readonly sourceEvidence: Evidence | null;
   readonly identity: Digest | null;
@@ -124,6 +126,8 @@ export type PromoteOutcome =
       readonly generation: number;
       readonly receipt: string;
       readonly policyEpoch: number;
+      /** Those that a change of the server's identity has left without a catalog, whichever promotion it was (D8). */
+      readonly closedAudiences: readonly AudienceClass[];
     }
   | { readonly outcome: 'lost'; readonly activeGeneration: number | null }
   | { readonly outcome: 'fenced'; readonly what: string };
@@ -156,6 +160,10 @@ export interface ScanStore {
       readonly credentialExpires: EpochMs | null;
     },
   ): Promise<boolean>;
+  /** Keeps the sealed session of the pages until their chain is whole or the scan ends. False where the claim was lost. */
+  keepSession(tenant: TenantId, claim: PageClaim, sealed: string): Promise<boolean>;
+  /** As it was kept; null without one. */
+  readSession(tenant: TenantId, scan: string): Promise<string | null>;
   /** The page chain is whole. False where the claim was lost. */
   completeScan(
     tenant: TenantId,
@@ -179,10 +187,11 @@ export interface ScanStore {
     tenant: TenantId,
     descriptors: readonly { readonly raw: Digest; readonly source: string }[],
   ): Promise<void>;
+  /** By the digest of the source text: what a number was spelled like is no part of a descriptor's digest. */
   knownChecks(
     tenant: TenantId,
     ruleset: Digest,
-    descriptors: readonly Digest[],
+    raws: readonly Digest[],
   ): Promise<ReadonlyMap<Digest, DescriptorResult>>;
   saveChecks(
     tenant: TenantId,
@@ -208,6 +217,10 @@ export interface ScanStore {
   ): Promise<{ readonly active: number; readonly removed: number; readonly examples: readonly string[] }>;
 
   active(key: DiscoveryKey): Promise<ActiveGeneration | null>;
+  /** What served last: the active generation, or the one whose pointer another identity has closed (D8). */
+  lastServed(key: DiscoveryKey): Promise<ActiveGeneration | null>;
+  /** How an identity was seen when it was accepted, for any audience of the server; null where it never was. */
+  acceptedSource(tenant: TenantId, server: ServerName, identity: Digest): Promise<Evidence | null>;
   /** What was last accepted of an identity, also where another one is active now (D9). */
   acceptedOf(key: DiscoveryKey, identity: Digest): Promise<AcceptedRevision | null>;
   /** What operators accepted beside the pointer of this version and no promotion has used, oldest first (D5). */
@@ -216,6 +229,8 @@ export interface ScanStore {
   restOn(tenant: TenantId, scan: string, acceptances: readonly string[]): Promise<boolean>;
   issueContractVersions(tenant: TenantId, scan: string): Promise<void>;
   sealedTools(tenant: TenantId, scan: string): Promise<readonly SealedToolRow[]>;
+  /** What is worth telling of the catalog as a whole. False where the scan is sealed or has ended. */
+  noteCatalogFindings(tenant: TenantId, scan: string, findings: readonly Finding[]): Promise<boolean>;
   saveClassification(
     tenant: TenantId,
     scan: string,

@@ -1,7 +1,9 @@
 /** Discoveries as the use cases ask for them, over Temporal; its faults become a code. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { CatalogError } from '../domain/errors.js';
 import type { DiscoveryKey } from '../domain/generation.js';
+import { discoveryWorkflowId } from '../workflows/contract.js';
 import {
   cancelDiscovery,
   ensureRefreshSchedule,
@@ -10,6 +12,7 @@ import {
   startDiscovery,
   uiLink,
 } from './discoveryControl.js';
+import { createHintGate, HINT_INTERVAL_MS } from './hintGate.js';
 
 export interface TemporalControl {
   start(key: DiscoveryKey): Promise<StartedDiscovery>;
@@ -33,9 +36,13 @@ export const createTemporalControl = (
       throw new CatalogError('UNAVAILABLE', 'TEMPORAL', {}, { cause });
     }
   };
+  const hint = createHintGate(
+    (key: DiscoveryKey) => ask(() => hintDiscovery(client, options.taskQueue, key)),
+    { idOf: discoveryWorkflowId, pause: () => sleep(HINT_INTERVAL_MS, undefined, { ref: false }) },
+  );
   return {
     start: (key) => ask(() => startDiscovery(client, options.taskQueue, key)),
-    hint: (key) => ask(() => hintDiscovery(client, options.taskQueue, key)),
+    hint,
     cancel: (key) => ask(() => cancelDiscovery(client, key)),
     ensureSchedule: (key, seconds) =>
       ask(() => ensureRefreshSchedule(client, options.taskQueue, key, seconds)),

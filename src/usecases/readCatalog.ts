@@ -7,6 +7,7 @@ import type { EffectClass, ToolVerdict } from '../domain/descriptor.js';
 import { CatalogError } from '../domain/errors.js';
 import type { AudienceClass, Digest, EpochMs, ServerName, ToolId } from '../domain/ids.js';
 import { isString, type JsonObject, type JsonValue, member } from '../domain/json.js';
+import { heldBy, type OpenReview } from '../domain/review.js';
 import type { SourceRevision } from '../domain/snapshot.js';
 import type { VerifiedCaller } from '../keys/callerToken.js';
 import type { CompiledPolicy } from '../policy/port.js';
@@ -26,6 +27,8 @@ export interface CatalogTool {
   readonly outputSchema?: JsonValue;
   readonly effectClass: EffectClass;
   readonly verdict: ToolVerdict;
+  /** V6: why it cannot be called, though it is listed. Left out where nothing holds it. */
+  readonly review?: OpenReview;
   /** What a plan node stores (A1). */
   readonly binding: {
     readonly generation: number;
@@ -174,7 +177,7 @@ const matches = (header: string, tag: string): boolean =>
   header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag);
 
 const catalogTool = (
-  { id, name, descriptor, effectClass, verdict, source }: ActiveTool,
+  { id, name, descriptor, effectClass, verdict, review, source }: ActiveTool,
   generation: number,
   { policy, view }: ProvenScope,
 ): CatalogTool => {
@@ -183,6 +186,7 @@ const catalogTool = (
   const title = member(tool, 'title');
   const description = member(tool, 'description');
   const outputSchema = member(tool, 'outputSchema');
+  const held = heldBy({ effectClass, review });
   const shortDescription = policy.classify(id)?.shortDescription ?? null;
   return {
     id,
@@ -194,6 +198,7 @@ const catalogTool = (
     ...(outputSchema !== undefined && { outputSchema }),
     effectClass,
     verdict,
+    ...(held !== null && { review: held }),
     binding: { generation, descriptor, policyEpoch: view.policyEpoch },
   };
 };

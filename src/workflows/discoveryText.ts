@@ -6,6 +6,7 @@ import { DISCOVERY_STEPS, STEP_NAMES, type StepName } from '../domain/discoveryS
 import { type EndReason, type EndState, endRow } from '../domain/endReasons.js';
 import type { Candidate, DiscoveryKey, EndedCandidate } from '../domain/generation.js';
 import { endReasonOf } from '../domain/generation.js';
+import { visibleText } from '../domain/visibleText.js';
 
 /** What is known beside the candidate. */
 export interface RunView {
@@ -16,9 +17,9 @@ export interface RunView {
   readonly note?: string | undefined;
 }
 
-/** Text of a source or an operator is shown as code, so that none of it is read as Markdown. */
+/** Text of a source or an operator is shown as code, so that none of it is read as Markdown, and all of it is seen (V7). */
 const code = (text: string): string =>
-  text === '' ? '(empty)' : `\`${text.replaceAll('`', "'").replaceAll(/[\r\n]/g, ' ')}\``;
+  text === '' ? '(empty)' : `\`${visibleText(text.replaceAll('`', "'").replaceAll(/[\r\n]/g, ' '))}\``;
 
 const short = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);

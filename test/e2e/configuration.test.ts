@@ -18,6 +18,7 @@ beforeAll(async () => {
     GENLOCK_API_DATABASE_URL: database.apiUrl,
     GENLOCK_OPERATOR_DATABASE_URL: database.operatorUrl,
     GENLOCK_WORKER_DATABASE_URL: database.workerUrl,
+    GENLOCK_SESSION_KEYS: 'k'.repeat(43),
     TEMPORAL_ADDRESS: inject('temporal').address,
     GENLOCK_KEYS_FILE: join(mkdtempSync(join(tmpdir(), 'genlock-keys-')), 'keys.json'),
     GENLOCK_ISSUER_URL: 'http://127.0.0.1:9',

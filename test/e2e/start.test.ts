@@ -73,7 +73,7 @@ describe('genlock start', () => {
     const urls = new Set(
       given.map((names) =>
         names
-          .filter((name) => name.endsWith('DATABASE_URL') || name === 'GENLOCK_STDIO_TENANTS')
+          .filter((name) => /DATABASE_URL$|^GENLOCK_(STDIO_TENANTS|SESSION_KEYS)$/.test(name))
           .sort()
           .join(' '),
       ),
@@ -82,7 +82,7 @@ describe('genlock start', () => {
     expect((await start.ended).code).toBe(0);
     expect([...urls].filter((names) => names !== '').sort()).toEqual([
       'GENLOCK_API_DATABASE_URL GENLOCK_OPERATOR_DATABASE_URL',
-      'GENLOCK_STDIO_TENANTS GENLOCK_WORKER_DATABASE_URL',
+      'GENLOCK_SESSION_KEYS GENLOCK_STDIO_TENANTS GENLOCK_WORKER_DATABASE_URL',
     ]);
   });
 

@@ -19,6 +19,7 @@ const health = async (queue: TestTemporalQueue, name: string): Promise<number | 
       GENLOCK_TASK_QUEUE: queue.taskQueue,
       GENLOCK_WORKER_NAME: name,
       GENLOCK_WORKER_DATABASE_URL: 'postgres://genlock_worker:unused@127.0.0.1/unused',
+      GENLOCK_SESSION_KEYS: 'k'.repeat(43),
       GENLOCK_KEYS_FILE: 'unused',
       GENLOCK_PUBLIC_URL: 'http://127.0.0.1:1',
     },

@@ -53,6 +53,15 @@ describe('recorded histories', () => {
     expect(await replay(name, read(name))).toBeUndefined();
   });
 
+  test('D6 what ran before in a worker steers no replay: all of them one after another, forth and back', async () => {
+    const options = { workflowBundle: { codePath: inject('temporal').bundle } };
+    const names = [...NAMES, ...NAMES.toReversed()];
+    const histories = names.map((name) => ({ workflowId: name, history: read(name) }));
+    const errors: unknown[] = [];
+    for await (const { error } of Worker.runReplayHistories(options, histories)) errors.push(error);
+    expect(errors).toEqual(names.map(() => undefined));
+  });
+
   test('D6 a history that the code does not follow is found', async () => {
     const { events } = read('eligible');
     const text = JSON.stringify({ events }).replaceAll('"verifyTail"', '"verifyHead"');

@@ -1,19 +1,9 @@
-/** A database of its own for a test file: a clone of the migrated template, with the URL of each role. */
-import { randomBytes } from 'node:crypto';
+/** A database of its own for a test file. */
 import { inject } from 'vitest';
 import './services.js';
-import { asAdmin } from './administrator.js';
+import { cloneOf, type TestDatabase } from './clonedDatabase.js';
 
-export interface TestDatabase {
-  readonly name: string;
-  /** The superuser's, in this database: for looking at what no role may see. */
-  readonly adminUrl: string;
-  readonly apiUrl: string;
-  readonly operatorUrl: string;
-  readonly workerUrl: string;
-  /** Cuts off whoever is still connected. */
-  drop(): Promise<void>;
-}
+export type { TestDatabase };
 
 /**
  * @example
@@ -21,28 +11,4 @@ export interface TestDatabase {
  * beforeAll(async () => { database = await cloneDatabase(); });
  * afterAll(() => database.drop());
  */
-export const cloneDatabase = async (): Promise<TestDatabase> => {
-  const { adminUrl, template, passwords } = inject('postgres');
-  const name = `genlock_test_${randomBytes(6).toString('hex')}`;
-  await asAdmin(adminUrl, (admin) => admin.query(`create database ${name} template ${template}`));
-  const urlOf = (role?: keyof typeof passwords): string => {
-    const url = new URL(adminUrl);
-    url.pathname = `/${name}`;
-    if (role) {
-      url.username = role;
-      url.password = passwords[role];
-    }
-    return url.href;
-  };
-  return {
-    name,
-    adminUrl: urlOf(),
-    apiUrl: urlOf('genlock_api'),
-    operatorUrl: urlOf('genlock_operator'),
-    workerUrl: urlOf('genlock_worker'),
-    drop: () =>
-      asAdmin(adminUrl, async (admin) => {
-        await admin.query(`drop database if exists ${name} with (force)`);
-      }),
-  };
-};
+export const cloneDatabase = (): Promise<TestDatabase> => cloneOf(inject('postgres'));

@@ -27,7 +27,7 @@ export interface TestStack {
 
 const BIN = join(packageRoot(), '.genlock', 'bin');
 /** Runs undo steps last first, all of them, whatever one of them throws. */
-const unwind = async (steps: (() => Promise<unknown>)[]): Promise<void> => {
+export const unwind = async (steps: (() => Promise<unknown>)[]): Promise<void> => {
   const faults: unknown[] = [];
   for (const step of steps.reverse()) await step().catch((error: unknown) => faults.push(error));
   if (faults.length > 0) throw new AggregateError(faults, 'The test services did not stop cleanly.');
@@ -77,7 +77,10 @@ export const startTestStack = async (): Promise<TestStack> => {
 };
 
 /** A migrated database under a name of this run. */
-const prepareTemplate = async (adminUrl: string, undo: (() => Promise<unknown>)[]): Promise<TestPostgres> => {
+export const prepareTemplate = async (
+  adminUrl: string,
+  undo: (() => Promise<unknown>)[],
+): Promise<TestPostgres> => {
   const template = `genlock_template_${randomBytes(6).toString('hex')}`;
   await asAdmin(adminUrl, (admin) => admin.query(`create database ${template}`));
   undo.push(() =>

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import {
   apiConfig,
+  clientConfig,
   devConfig,
   type Environment,
   keysConfig,
@@ -27,6 +28,7 @@ const API: Environment = {
 };
 const WORKER: Environment = {
   GENLOCK_WORKER_DATABASE_URL: 'postgresql://genlock_worker:hunter2@db/genlock',
+  GENLOCK_SESSION_KEYS: 'k'.repeat(43),
   TEMPORAL_ADDRESS: '127.0.0.1:7233',
   GENLOCK_KEYS_FILE: 'keys.json',
   GENLOCK_PUBLIC_URL: 'http://127.0.0.1:8080',
@@ -85,6 +87,19 @@ describe('configuration', () => {
     for (const wrong of ['*', 'acme,', 'acme;other', 'Acme'])
       expect(variablesAtFault(() => workerConfig({ ...WORKER, GENLOCK_STDIO_TENANTS: wrong }))).toEqual([
         'GENLOCK_STDIO_TENANTS',
+      ]);
+  });
+
+  test('D6 a worker does not start without a key for sessions; of several the order counts', () => {
+    expect(variablesAtFault(() => workerConfig({ ...WORKER, GENLOCK_SESSION_KEYS: '' }))).toEqual([
+      'GENLOCK_SESSION_KEYS',
+    ]);
+    const two = ['+'.repeat(43), `${'/'.repeat(43)}=`];
+    const { sessionKeys } = workerConfig({ ...WORKER, GENLOCK_SESSION_KEYS: two.join(', ') });
+    expect(sessionKeys.map((key) => key.reveal())).toEqual(two);
+    for (const wrong of ['k'.repeat(42), 'k'.repeat(44), `${two[0]},`, 'hunter2'.repeat(7)])
+      expect(variablesAtFault(() => workerConfig({ ...WORKER, GENLOCK_SESSION_KEYS: wrong }))).toEqual([
+        'GENLOCK_SESSION_KEYS',
       ]);
   });
 
@@ -178,6 +193,26 @@ describe('.env.example', () => {
     const set = [...read('.env.example').matchAll(/^([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
     expect(set.length).toBeGreaterThan(10);
     expect(set.filter((name) => !read('docker-compose.yml').includes(`\${${name}:`))).toEqual([]);
+  });
+});
+
+describe('clientConfig', () => {
+  test('asks for the address of the API and a token, which is never shown', () => {
+    const config = clientConfig({ GENLOCK_URL: 'https://genlock.example/', GENLOCK_TOKEN: 'aa.bb.cc' });
+    expect(config.url).toBe('https://genlock.example');
+    expect(config.token.reveal()).toBe('aa.bb.cc');
+    expect(inspect(config)).not.toContain('aa.bb.cc');
+    expect(variablesAtFault(() => clientConfig({}))).toEqual(['GENLOCK_URL', 'GENLOCK_TOKEN']);
+  });
+
+  test.each([
+    ['GENLOCK_URL', 'http://genlock.example'],
+    ['GENLOCK_TOKEN', 'two words'],
+  ])('%s=%s is refused without being repeated', (variable, value) => {
+    const env = { GENLOCK_URL: 'https://genlock.example', GENLOCK_TOKEN: 'aa.bb.cc', [variable]: value };
+    const { reason, variables } = refusal(() => clientConfig(env));
+    expect([reason, variables.map((one) => one.variable)]).toEqual(['INVALID_VARIABLE', [variable]]);
+    expect(JSON.stringify(variables)).not.toContain(value);
   });
 });
 

@@ -45,10 +45,8 @@ export const heldPart = (pool: pg.Pool): Pick<OperatorStore, 'acceptHeld' | 'lis
     withTenant(pool, tenant, async (client) => {
       const rows = await query(
         client,
-        `select c.*, c.used_by is null and c.pointer_version = coalesce(a.version, 0) as open
-           from acceptance c left join active_pointer a on a.tenant = c.tenant and a.server = c.server
-             and a.audience = c.audience and a.closed_at is null
-           where c.tenant = $1 order by c.accepted_at desc, c.id limit 1000`,
+        `select c.*, c.used_by is null and c.pointer_version = pointer_version(c.tenant, c.server, c.audience) as open
+           from acceptance c where c.tenant = $1 order by c.accepted_at desc, c.id limit 1000`,
         [tenant],
       );
       return rows.map(

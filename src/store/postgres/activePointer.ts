@@ -1,5 +1,6 @@
 /** The pointer of (tenant, server identity, audience class): the single compare-and-set, and what leads up to it (P1). */
 import type pg from 'pg';
+import type { DiscoveryKey, Evidence } from '../../domain/generation.js';
 import type { EpochMs } from '../../domain/ids.js';
 import { epochMs } from '../../domain/ids.js';
 import type {
@@ -15,6 +16,8 @@ import { time, timeOrNull } from './rows.js';
 type GenerationPart = Pick<
   ScanStore,
   | 'active'
+  | 'lastServed'
+  | 'acceptedSource'
   | 'acceptedOf'
   | 'issueContractVersions'
   | 'reserveGeneration'
@@ -27,33 +30,51 @@ type GenerationPart = Pick<
 
 const toDate = (ms: EpochMs): Date => new Date(ms);
 
+const newestPointer = (
+  pool: pg.Pool,
+  { tenant, server, audience }: DiscoveryKey,
+  which: 'a.closed_at is null' | 'true',
+): Promise<ActiveGeneration | null> =>
+  withTenant(pool, tenant, async (client) => {
+    const rows = await query(
+      client,
+      `select a.generation, a.identity, a.scan, a.version::float8 as version, a.policy_epoch, a.trust_version, a.revision,
+         a.content_root, g.expires, s.source_evidence
+         from active_pointer a
+         join generation g on g.tenant = a.tenant and g.scan = a.scan
+         join scan s on s.tenant = a.tenant and s.id = a.scan
+         where a.tenant = $1 and a.server = $2 and a.audience = $3 and ${which} order by a.version desc limit 1`,
+      [tenant, server, audience],
+    );
+    const row = rows[0];
+    if (row === undefined) return null;
+    return {
+      generation: row['generation'],
+      identity: row['identity'],
+      scan: row['scan'],
+      version: row['version'],
+      policyEpoch: row['policy_epoch'],
+      trustVersion: row['trust_version'],
+      revision: row['revision'],
+      contentRoot: row['content_root'],
+      expires: time(row['expires']),
+      sourceEvidence: row['source_evidence'],
+    } as ActiveGeneration;
+  });
+
 export const generationPart = (pool: pg.Pool): GenerationPart => ({
-  active: ({ tenant, server, audience }) =>
+  active: (key) => newestPointer(pool, key, 'a.closed_at is null'),
+  lastServed: (key) => newestPointer(pool, key, 'true'),
+
+  acceptedSource: (tenant, server, identity) =>
     withTenant(pool, tenant, async (client) => {
       const rows = await query(
         client,
-        `select a.generation, a.identity, a.scan, a.version::float8 as version, a.policy_epoch, a.trust_version, a.revision,
-           a.content_root, g.expires, s.source_evidence
-           from active_pointer a
-           join generation g on g.tenant = a.tenant and g.scan = a.scan
-           join scan s on s.tenant = a.tenant and s.id = a.scan
-           where a.tenant = $1 and a.server = $2 and a.audience = $3 and a.closed_at is null`,
-        [tenant, server, audience],
+        `select s.source_evidence from active_pointer a join scan s on s.tenant = a.tenant and s.id = a.scan
+           where a.tenant = $1 and a.server = $2 and a.identity = $3 order by s.started_at desc limit 1`,
+        [tenant, server, identity],
       );
-      const row = rows[0];
-      if (row === undefined) return null;
-      return {
-        generation: row['generation'],
-        identity: row['identity'],
-        scan: row['scan'],
-        version: row['version'],
-        policyEpoch: row['policy_epoch'],
-        trustVersion: row['trust_version'],
-        revision: row['revision'],
-        contentRoot: row['content_root'],
-        expires: time(row['expires']),
-        sourceEvidence: row['source_evidence'],
-      } as ActiveGeneration;
+      return (rows[0]?.['source_evidence'] ?? null) as Evidence | null;
     }),
 
   acceptedOf: ({ tenant, server, audience }, identity) =>

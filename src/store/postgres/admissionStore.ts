@@ -3,9 +3,9 @@ import type pg from 'pg';
 import type { ToolId } from '../../domain/ids.js';
 import type {
   ActiveServer,
-  ActiveTool,
   AdmissionStore,
   AdmissionView,
+  BoundTool,
   CatalogSlice,
   CommitOutcome,
   StoredReceipt,
@@ -38,11 +38,7 @@ export const createAdmissionStore = (pool: pg.Pool): AdmissionStore => ({
     return view;
   },
   tool: (tenant, server, audience, tool) =>
-    one<ActiveTool & { snapshot: CatalogSlice['snapshot']; generation: number }>(
-      pool,
-      'active_tool($1, $2, $3, $4)',
-      [tenant, server, audience, tool],
-    ),
+    one<BoundTool>(pool, 'active_tool($1, $2, $3, $4)', [tenant, server, audience, tool]),
   toolId: (tenant, server, audience, name) =>
     one<ToolId>(pool, 'active_tool_id($1, $2, $3, $4)', [tenant, server, audience, name]),
   catalog: (tenant, server, audience, { after, limit }) =>

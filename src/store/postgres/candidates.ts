@@ -15,6 +15,7 @@ type CandidatePart = Pick<
   | 'candidateSummary'
   | 'removedTools'
   | 'sealedTools'
+  | 'noteCatalogFindings'
   | 'saveClassification'
 >;
 
@@ -39,14 +40,14 @@ export const candidatePart = (pool: pg.Pool): CandidatePart => ({
       return new Set(rows.map((row) => row.raw_digest));
     }),
 
-  knownChecks: (tenant, ruleset, descriptors) =>
+  knownChecks: (tenant, ruleset, raws) =>
     withTenant(pool, tenant, async (client) => {
-      const rows = await query<{ descriptor: Digest; result: DescriptorResult }>(
+      const rows = await query<{ raw_digest: Digest; result: DescriptorResult }>(
         client,
-        'select descriptor, result from descriptor_check where tenant = $1 and ruleset = $2 and descriptor = any($3::text[])',
-        [tenant, ruleset, descriptors],
+        'select raw_digest, result from descriptor_check where tenant = $1 and ruleset = $2 and raw_digest = any($3::text[])',
+        [tenant, ruleset, raws],
       );
-      return new Map(rows.map((row) => [row.descriptor, row.result]));
+      return new Map(rows.map((row) => [row.raw_digest, row.result]));
     }),
 
   saveChecks: (tenant, ruleset, results) =>
@@ -54,7 +55,7 @@ export const candidatePart = (pool: pg.Pool): CandidatePart => ({
       const entries = [...results];
       await query(
         client,
-        `insert into descriptor_check (tenant, ruleset, descriptor, result)
+        `insert into descriptor_check (tenant, ruleset, raw_digest, result)
            select $1, $2, d, r from unnest($3::text[], $4::jsonb[]) as c(d, r) on conflict do nothing`,
         [tenant, ruleset, entries.map(([digest]) => digest), entries.map(([, result]) => storable(result))],
       );
@@ -141,6 +142,15 @@ export const candidatePart = (pool: pg.Pool): CandidatePart => ({
           }) as SealedToolRow,
       );
     }),
+
+  noteCatalogFindings: async (tenant, scan, findings) => {
+    const rows = await query<{ done: boolean }>(pool, 'select note_catalog_findings($1, $2, $3) as done', [
+      tenant,
+      scan,
+      storable(findings),
+    ]);
+    return rows[0]?.done === true;
+  },
 
   saveClassification: (tenant, scan, rows) =>
     withTenant(pool, tenant, async (client) => {

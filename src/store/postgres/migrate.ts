@@ -125,7 +125,7 @@ export const checkDatabase = async (pool: pg.Pool, url: string): Promise<void> =
     const rows = await query<{ name: string; powerful: boolean; there: boolean }>(
       client,
       `select current_user as name, r.rolsuper or r.rolbypassrls or pg_has_role(current_user, 'genlock_owner', 'member') as powerful,
-         to_regprocedure('genlock.admit_batch(text, text, jsonb)') is not null as there
+         to_regprocedure('genlock.decide_review(text, jsonb, jsonb)') is not null as there
          from pg_roles r where r.rolname = current_user`,
       [],
     ).catch((error: unknown) => {

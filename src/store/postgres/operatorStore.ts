@@ -1,11 +1,13 @@
 /** Operator acts and views, as the second named role: it may read history, and changes only through functions. */
 import type pg from 'pg';
 import { CatalogError } from '../../domain/errors.js';
+import { nextCursorDigest, requestCursorDigest } from '../../proof/pageChain.js';
 import type { DiscoveredTool, DiscoveryDetail, DiscoverySummary, OperatorStore } from '../operatorStore.js';
 import { heldPart } from './acceptances.js';
 import { readPolicyBundle } from './activePointer.js';
 import { readReceipts } from './admissionStore.js';
 import { isSqlState, query, type Row, withTenant } from './pool.js';
+import { reviewPart } from './reviews.js';
 import { freshnessRecord, iso, isoOrNull, registeredServer, SERVER_COLUMNS } from './rows.js';
 
 const SUMMARY = `s.id, s.server, s.audience, s.workflow_id, s.run_id, s.round, s.state, s.reason, g.generation,
@@ -142,7 +144,7 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
     withTenant(pool, tenant, async (client) => {
       const rows = await query(
         client,
-        `select ${SUMMARY}, s.evidence, s.source_evidence, s.protocol, s.identity, s.revision, s.page_root, s.content_root
+        `select ${SUMMARY}, s.evidence, s.source_evidence, s.protocol, s.identity, s.revision, s.page_root, s.content_root, s.tail_at, s.findings
            ${FROM} where s.tenant = $1 and s.id = $2`,
         [tenant, scan],
       );
@@ -150,7 +152,7 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
       if (row === undefined) return null;
       const pages = await query(
         client,
-        `select n, result_digest, raw_digest, jsonb_array_length(tools) as tools, bytes, worker, fetched_at, next_cursor is null as last
+        `select n, request_cursor, next_cursor, null_cursor, result_digest, raw_digest, jsonb_array_length(tools) as tools, bytes, worker, fetched_at
            from page where tenant = $1 and scan = $2 order by n`,
         [tenant, scan],
       );
@@ -162,7 +164,8 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
       const findings = await query(
         client,
         `select name, verdict->>'status' as status, verdict->'findings' as findings from candidate_tool
-           where tenant = $1 and scan = $2 and jsonb_array_length(verdict->'findings') > 0 order by name limit 500`,
+           where tenant = $1 and scan = $2 and jsonb_array_length(verdict->'findings') > 0
+           order by verdict->>'status' desc, name limit 500`,
         [tenant, scan],
       );
       return {
@@ -174,17 +177,22 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
         revision: row['revision'],
         pageRoot: row['page_root'],
         contentRoot: row['content_root'],
+        tailAt: isoOrNull(row['tail_at']),
         pageChain: pages.map((page) => ({
           index: page['n'],
+          requestCursor: requestCursorDigest((page['request_cursor'] as string | null) ?? undefined),
+          nextCursor: nextCursorDigest((page['next_cursor'] as string | null) ?? undefined),
+          nullCursor: page['null_cursor'],
           result: page['result_digest'],
           raw: page['raw_digest'],
           tools: page['tools'],
           bytes: page['bytes'],
           worker: page['worker'],
           fetchedAt: iso(page['fetched_at']),
-          last: page['last'],
+          last: page['next_cursor'] === null,
         })),
         freshness: freshness.map(freshnessRecord)[0] ?? null,
+        catalogFindings: row['findings'],
         toolFindings: findings.map((finding) => ({
           name: finding['name'],
           status: finding['status'],
@@ -199,7 +207,8 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
       if (found[0] === undefined) return null;
       const rows = await query(
         client,
-        `select t.position, t.name, t.descriptor, c.verdict->>'status' as verdict
+        `select t.position, t.name, t.descriptor, c.verdict->>'status' as verdict,
+             array(select distinct f->>'code' from jsonb_array_elements(c.verdict->'findings') f order by 1) as codes
            from (select (row_number() over (order by p.n, e.ordinality))::int - 1 as position, e.value->>0 as name,
                e.value->>1 as descriptor
              from page p cross join lateral jsonb_array_elements(p.tools) with ordinality e
@@ -226,4 +235,5 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
 
   receipts: (tenant, filter) => readReceipts(pool, tenant, filter),
   ...heldPart(pool),
+  ...reviewPart(pool),
 });

@@ -2,6 +2,7 @@
  * Pools, and the one place where a driver's error becomes a code. Driver text never reaches a caller; it stays in
  * `cause` for the log.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { CatalogError } from '../../domain/errors.js';
 import type { TenantId } from '../../domain/ids.js';
@@ -17,6 +18,12 @@ export interface PoolOptions {
 }
 
 /**
+ * READ COMMITTED, whatever a role or database has as its default: what takes a lock compares in its next statement, which
+ * must see what was committed before the lock.
+ */
+const SESSION = '-c search_path=genlock,pg_temp -c default_transaction_isolation=read\\ committed';
+
+/**
  * A pool whose connections cannot hold a lock for long: a process that is frozen inside a transaction loses it
  * after two seconds, and no statement waits for a lock longer than five.
  */
@@ -30,7 +37,7 @@ export const createPool = (options: PoolOptions): pg.Pool => {
     lock_timeout: 5_000,
     statement_timeout: 60_000,
     keepAlive: true,
-    options: '-c search_path=genlock,pg_temp',
+    options: SESSION,
   });
   const listen = (error: Error): void => options.onError?.(error);
   pool.on('error', listen);
@@ -62,16 +69,29 @@ export const asStoreError = (error: unknown): CatalogError => {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** One autocommitted statement. No named statements, so that a pooler in transaction mode can stand between. */
+/** A deadlock and a failed serialization: the database has undone the whole statement and asks for it once more. */
+const UNDONE: ReadonlySet<string | undefined> = new Set(['40P01', '40001']);
+const MAX_REPEATS = 3;
+/** Milliseconds before a repeat, at most; drawn, so that two who met do not meet again. */
+const REPEAT_WITHIN_MS = 50;
+
+/**
+ * One statement. No named statements, so that a pooler in transaction mode can stand between. On a pool it is a transaction
+ * of its own, and repeated a few times where the database undid it only for the sake of another.
+ */
 export const query = async <R extends Row>(
-  pool: pg.Pool | pg.PoolClient,
+  on: pg.Pool | pg.PoolClient,
   text: string,
   values: readonly unknown[],
 ): Promise<readonly R[]> => {
-  try {
-    return (await pool.query(text, [...values])).rows as R[];
-  } catch (error) {
-    throw asStoreError(error);
+  const repeats = on instanceof pg.Pool ? MAX_REPEATS : 0;
+  for (let repeat = 0; ; repeat++) {
+    try {
+      return (await on.query(text, [...values])).rows as R[];
+    } catch (error) {
+      if (repeat >= repeats || !UNDONE.has(sqlState(error))) throw asStoreError(error);
+      await sleep(Math.random() * REPEAT_WITHIN_MS);
+    }
   }
 };
 

@@ -20,7 +20,7 @@ export const freshnessRecord = (row: Row): CatalogFreshness => ({
 });
 
 export const SCAN_COLUMNS = `tenant, id, server, audience, round, state, policy_epoch, trust_version,
-  base_pointer_version::float8 as base_pointer_version, protocol, source_evidence, identity, revision, page_root,
+  base_pointer_version::float8 as base_pointer_version, base_identity, protocol, source_evidence, identity, revision, page_root,
   content_root, tools, credential, credential_fingerprint, credential_expires, tail_at, acceptances,
   started_at, deadline, ended_at`;
 
@@ -35,6 +35,7 @@ export const scanRecord = (row: Row): ScanRecord =>
     policyEpoch: row['policy_epoch'],
     trustVersion: row['trust_version'],
     basePointerVersion: row['base_pointer_version'],
+    baseIdentity: row['base_identity'],
     protocol: row['protocol'],
     sourceEvidence: row['source_evidence'],
     identity: row['identity'],

@@ -14,6 +14,8 @@ type ScanPart = Pick<
   | 'pageBytes'
   | 'storePage'
   | 'noteSource'
+  | 'keepSession'
+  | 'readSession'
   | 'completeScan'
   | 'proveScan'
   | 'endScan'
@@ -111,6 +113,19 @@ export const scanPart = (pool: pg.Pool): ScanPart => ({
         credential_expires_ms: source.credentialExpires,
       }),
     ]),
+
+  keepSession: (tenant, { scan, segment, attempt }, sealed) =>
+    done(pool, 'keep_session($1, $2, $3, $4, $5)', [tenant, scan, segment, attempt, sealed]),
+
+  readSession: (tenant, scan) =>
+    withTenant(pool, tenant, async (client) => {
+      const rows = await query<{ sealed: string }>(
+        client,
+        'select sealed from scan_session where tenant = $1 and scan = $2',
+        [tenant, scan],
+      );
+      return rows[0]?.sealed ?? null;
+    }),
 
   completeScan: (tenant, { scan, segment, attempt }, { contentRoot, tools }) =>
     done(pool, 'complete_scan($1, $2, $3, $4, $5, $6)', [tenant, scan, segment, attempt, contentRoot, tools]),

@@ -26,16 +26,19 @@ import {
   parseTenantId,
 } from '../../../src/domain/ids.js';
 import { DEFAULT_SCAN_LIMITS, type ScanLimits } from '../../../src/domain/scanLimits.js';
+import { Secret } from '../../../src/domain/secret.js';
 import {
   type ContractSettings,
   type CredentialRef,
   DEFAULT_CONTRACT,
   DEFAULT_FRESHNESS,
   DEFAULT_TRUST,
+  type FreshnessSettings,
   type ServerTrust,
   type SourceSpec,
 } from '../../../src/domain/server.js';
 import { createKeySet, generateSigningJwk, type KeySet } from '../../../src/keys/keySet.js';
+import { createSessionSeal } from '../../../src/keys/sessionSeal.js';
 import { packageRoot } from '../../../src/packageRoot.js';
 import { bundleDigest, parseBundle } from '../../../src/policy/bundle.js';
 import { compilePolicy } from '../../../src/policy/compilePolicy.js';
@@ -70,6 +73,7 @@ export interface Registered {
   readonly trust?: Partial<ServerTrust>;
   readonly limits?: Partial<ScanLimits>;
   readonly contract?: Partial<ContractSettings>;
+  readonly freshness?: Partial<FreshnessSettings>;
   readonly audiences?: Readonly<Record<AudienceClass, CredentialRef>>;
 }
 
@@ -80,6 +84,7 @@ export interface DiscoveryStack {
   readonly operator: OperatorStore;
   readonly client: Client;
   readonly taskQueue: string;
+  readonly temporal: { readonly address: string; readonly namespace: string };
   readonly keys: KeySet;
   /** What `env:NAME` resolves to in the worker. */
   readonly secrets: Map<string, string>;
@@ -115,19 +120,31 @@ export const until = async (holds: () => boolean | Promise<boolean>): Promise<vo
   while (!(await holds())) await sleep(15);
 };
 
-/** @param inProcess false where a test runs workers of its own as processes */
-export const useDiscovery = ({ inProcess } = { inProcess: true }): DiscoveryStack => {
+export interface DiscoveryServices {
+  /** False where a test runs workers of its own as processes. */
+  readonly inProcess?: boolean;
+  /** In place of the shared ones, for a test that stops them. */
+  readonly database?: () => Promise<TestDatabase>;
+  readonly temporal?: () => Promise<{ readonly address: string; readonly namespace: string }>;
+}
+
+export const useDiscovery = ({
+  inProcess = true,
+  database: openDatabase = cloneDatabase,
+  temporal: openTemporal,
+}: DiscoveryServices = {}): DiscoveryStack => {
   const stack = {} as { -readonly [K in keyof DiscoveryStack]: DiscoveryStack[K] };
   const ends: (() => Promise<unknown>)[] = [];
   const closers: (() => Promise<unknown>)[] = [];
   let queue: ReturnType<typeof ownTaskQueue>;
 
   beforeAll(async () => {
-    queue = ownTaskQueue();
+    queue = { ...ownTaskQueue(), ...(await openTemporal?.()) };
+    stack.temporal = queue;
     stack.taskQueue = queue.taskQueue;
     stack.folder = await mkdtemp(join(tmpdir(), 'genlock-discovery-'));
     ends.push(() => rm(stack.folder, { recursive: true, force: true }));
-    const database = await cloneDatabase();
+    const database = await openDatabase();
     stack.database = database;
     ends.push(() => database.drop());
     const open = (url: string): pg.Pool => {
@@ -165,6 +182,7 @@ export const useDiscovery = ({ inProcess } = { inProcess: true }): DiscoveryStac
           return found === null ? null : compilePolicy(parseBundle(JSON.parse(found.bundle)), found.epoch);
         },
         keys: stack.keys,
+        sessions: createSessionSeal([new Secret(randomBytes(32).toString('base64url'))]),
         startDiscovery: async (key) => {
           await startDiscovery(client, queue.taskQueue, key);
         },
@@ -208,7 +226,7 @@ export const useDiscovery = ({ inProcess } = { inProcess: true }): DiscoveryStac
         trust: { ...DEFAULT_TRUST, allowPrivateAddresses: true, ...more.trust },
         limits: { ...DEFAULT_SCAN_LIMITS, ...more.limits },
         contract: { ...DEFAULT_CONTRACT, ...more.contract },
-        freshness: DEFAULT_FRESHNESS,
+        freshness: { ...DEFAULT_FRESHNESS, ...more.freshness },
         refreshSeconds: 0,
         audiences: more.audiences ?? { [key.audience]: { kind: 'none' } },
       },

@@ -60,6 +60,15 @@ describe('S2 contract versions', () => {
     expect(await promote(viewers, { reserve: 'r2' })).toEqual({ reserve: 4 });
   });
 
+  test('S2 a tool that goes and comes back goes up too where another audience still has the old one', async () => {
+    const { managers, viewers } = await ownServer();
+    expect(await promote(managers, { reserve: 'r1', get: 'g1' })).toEqual({ reserve: 1, get: 1 });
+    expect(await promote(viewers, { reserve: 'r1' })).toEqual({ reserve: 1 });
+    expect(await promote(managers, { get: 'g1' })).toEqual({ get: 1 });
+    expect(await promote(managers, { reserve: 'r1', get: 'g1' })).toEqual({ reserve: 2, get: 1 });
+    expect(await promote(viewers, { reserve: 'r1' })).toEqual({ reserve: 1 });
+  });
+
   test('S2 a contract that returns to what it was before is a new version', async () => {
     const { managers } = await ownServer();
     for (const [contract, version] of [

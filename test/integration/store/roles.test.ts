@@ -81,6 +81,8 @@ describe('P3 genlock_api', () => {
       ["select genlock.publish_policy('acme', 0, '{}', '', '', '{}')", []],
       ["select genlock.register_server('acme', '{}', '{}', '{}', null)", []],
       ["select genlock.accept_held('acme', '{}', '{}')", []],
+      ["select genlock.decide_review('acme', '{}', '{}')", []],
+      ['select * from genlock.open_review', []],
       ["select genlock.rest_on('acme', $1, '{}')", [scan]],
       ["select genlock.bump_fence('acme', '')", []],
       ["select genlock.insert_receipt('{}')", []],

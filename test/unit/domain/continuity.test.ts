@@ -1,7 +1,7 @@
 /** What may follow the accepted generation (D8, D9), and what is that very content (S7). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isUnchanged, judgeContinuity, MAX_REVISION_JUMP } from '../../../src/domain/continuity.js';
+import { isShrunk, isUnchanged, judgeContinuity, MAX_REVISION_JUMP } from '../../../src/domain/continuity.js';
 import { type Digest, durationMs, epochMs, parseDigest } from '../../../src/domain/ids.js';
 import type { SourceRevision } from '../../../src/domain/snapshot.js';
 
@@ -153,4 +153,10 @@ describe('S7 unchanged', () => {
   test('S7 where nothing is active, nothing is unchanged', () => {
     expect(isUnchanged(null, candidate, times)).toBe(false);
   });
+});
+
+test('D5 a list is shrunk where more than the allowed share is gone, and not at the share itself', () => {
+  expect(isShrunk({ active: 10, removed: 3 }, 0.3)).toBe(false);
+  expect(isShrunk({ active: 10, removed: 4 }, 0.3)).toBe(true);
+  expect(isShrunk({ active: 0, removed: 0 }, 0)).toBe(false);
 });

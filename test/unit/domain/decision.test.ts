@@ -24,7 +24,13 @@ const facts = (more: Partial<DecisionFacts> = {}): DecisionFacts => ({
   newestGeneration: 2,
   latestScan: { state: 'ELIGIBLE', reason: 'PROMOTED' },
   revocations: [],
-  tool: { name: 'reserve', descriptor, effectClass: 'RESERVATION', verdict: { status: 'OK', findings: [] } },
+  tool: {
+    name: 'reserve',
+    descriptor,
+    effectClass: 'RESERVATION',
+    verdict: { status: 'OK', findings: [] },
+    review: null,
+  },
   currentId: null,
   policy: {
     autonomous: { allowed: true, policyIds: ['p1'] },
@@ -49,9 +55,13 @@ const tool = (more: Partial<NonNullable<DecisionFacts['tool']>>) =>
       descriptor,
       effectClass: 'RESERVATION',
       verdict: { status: 'OK', findings: [] },
+      review: null,
       ...more,
     },
   }) as const;
+const review = (state: 'pending' | 'refused', ...changed: ('text' | 'hints')[]) => ({
+  review: { id: 'r1', state, changed },
+});
 const none = { allowed: false, policyIds: [] };
 const latest = (state: 'INCOMPLETE' | 'QUARANTINED' | 'UNVERSIONED_OBSERVATION' | 'RETIRED') =>
   ({ active: null, latestScan: { state, reason: null } }) as const;
@@ -82,6 +92,11 @@ describe('allowed', () => {
     );
   });
 
+  test('V6 a READ tool whose text changed, reviewed or not', () => {
+    const read = { effectClass: 'READ', ...review('refused', 'text') } as const;
+    expect(decide(facts(tool(read))).decision).toBe('allowed');
+  });
+
   test('a revocation of something else does not touch it', () => {
     const revocations = [
       { kind: 'tool-name', target: 'release' },
@@ -105,6 +120,7 @@ const TABLE: readonly (readonly [string, Partial<DecisionFacts>])[] = [
   ['TOOL_QUARANTINED/CONTRACT_CHECK_FAILED', tool({ verdict: { status: 'QUARANTINED', findings: [] } })],
   ['STALE_CATALOG/DESCRIPTOR_CHANGED', tool({ descriptor: other })],
   ['POLICY_REVOKED/REVOKED_TOOL', { revocations: [{ kind: 'tool-name', target: 'reserve' }] }],
+  ['REVIEW_REQUIRED/TEXT_CHANGED', tool(review('pending', 'text'))],
   ['POLICY_DENIED/NO_PERMIT', policy({ autonomous: none })],
   [
     'PARAMS_INVALID/SCHEMA_MISMATCH',
@@ -121,6 +137,20 @@ describe('the order of the checks', () => {
       expect(decision.decision === 'refused' && `${decision.code}/${decision.reason}`).toBe(expected);
     },
   );
+});
+
+describe('V6 a tool that may have effects and is not as it was last approved', () => {
+  test.each([
+    ['TEXT_CHANGED', review('pending', 'text')],
+    ['TEXT_CHANGED', review('pending', 'text', 'hints')],
+    ['HINTS_CHANGED', review('pending', 'hints')],
+    ['REVIEW_REFUSED', review('refused', 'hints')],
+  ] as const)('V6 %s names the review and what changed', (reason, held) => {
+    for (const effectClass of ['RESERVATION', 'WRITE', 'DESTRUCTIVE', 'UNKNOWN'] as const)
+      expect(decide(facts(tool({ effectClass, ...held })))).toEqual(
+        refused('REVIEW_REQUIRED', reason, { review: 'r1', changed: held.review.changed }),
+      );
+  });
 });
 
 describe('refused', () => {

@@ -10,6 +10,7 @@ const PINNED: Readonly<Record<Code, readonly [status: number, retry: boolean]>> 
   POLICY_DENIED: [403, false],
   CONFIRMATION_REQUIRED: [403, false],
   TOOL_QUARANTINED: [409, false],
+  REVIEW_REQUIRED: [409, false],
   SERVER_CLOSED: [409, false],
   PARAMS_INVALID: [422, false],
   PROOF_INVALID: [401, false],

@@ -55,6 +55,14 @@ describe('current details', () => {
     expect(text).toContain("- start: `' [click](javascript:alert(1)) | x | # Title`\n");
   });
 
+  test('V7 characters that cannot be seen are shown by their code points', () => {
+    const text = describeCandidate(
+      { state: 'QUARANTINED', ...base, reason: 'DUPLICATE_NAME', evidence: { name: 'pay\u202e\u200b' } },
+      unknown,
+    );
+    expect(text).toContain('- name: `pay\\u{202E}\\u{200B}`\n');
+  });
+
   test('evidence of any size stays short', () => {
     const evidence = { start: 'x'.repeat(100_000) };
     expect(
