@@ -124,6 +124,18 @@ create table scan (
 );
 create index scan_latest on scan (tenant, server, audience, started_at desc);
 
+-- The bytes of pages with the tools that were read in them, each kept once: a refresh that gets the same bytes again
+-- stores none. `reading` is all that the reading depends on beside the bytes.
+create table page_text (
+  tenant tenant_id not null,
+  raw_digest digest not null,
+  reading digest not null,
+  raw bytea not null,
+  -- [name, descriptor digest, digest of the source text] in list order
+  tools jsonb not null,
+  primary key (tenant, raw_digest, reading)
+);
+
 create table page (
   tenant tenant_id not null,
   scan text not null,
@@ -133,16 +145,16 @@ create table page (
   null_cursor boolean not null,
   result_digest digest not null,
   raw_digest digest not null,
-  raw bytea not null,
+  reading digest not null,
   bytes integer not null,
-  -- [name, descriptor digest, digest of the source text] in list order
-  tools jsonb not null,
+  tools integer not null,
   revision jsonb,
   identity digest not null,
   worker text not null,
   fetched_at timestamptz not null default clock_timestamp(),
   primary key (tenant, scan, n),
-  foreign key (tenant, scan) references scan (tenant, id)
+  foreign key (tenant, scan) references scan (tenant, id),
+  foreign key (tenant, raw_digest, reading) references page_text (tenant, raw_digest, reading)
 );
 
 -- The session that a scan's pages are read in, for the attempt that goes on with it (D6): encrypted with a key that no database
@@ -414,14 +426,14 @@ begin
   end loop;
 end $$;
 
-grant select on fence, policy_epoch, server, server_audience, scan, scan_session, page, descriptor, descriptor_check,
+grant select on fence, policy_epoch, server, server_audience, scan, scan_session, page, page_text, descriptor, descriptor_check,
   candidate_tool, contract_counter, generation_counter, generation, active_pointer, freshness, acceptance to genlock_worker;
 -- Scans, pages, numbers and the pointer are written by the fenced functions of 0002 alone.
 grant insert on descriptor, descriptor_check, candidate_tool to genlock_worker;
 grant update (tool_id, effect_class, verdict) on candidate_tool to genlock_worker;
 grant update (snapshot, artifact, expires) on generation to genlock_worker;
 
-grant select on fence, policy_epoch, server, server_audience, scan, page, descriptor, candidate_tool, generation,
+grant select on fence, policy_epoch, server, server_audience, scan, page, page_text, descriptor, candidate_tool, generation,
   active_pointer, freshness, acceptance, review, revocation, receipt to genlock_operator;
 -- genlock_api has no table at all: it calls the functions of 0002, which read through the pointer (P3).
 

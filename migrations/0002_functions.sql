@@ -77,7 +77,8 @@ begin
 end $$;
 
 -- Stores one page under the claim, in one autocommitted statement with the lock on the claim: without the lock a
--- frozen worker that wakes could add its page during an open takeover. Answers whether the page was stored.
+-- frozen worker that wakes could add its page during an open takeover. Without bytes it is a page whose bytes are kept
+-- already. Answers whether the page was stored.
 create function store_page(p_tenant text, p_scan text, p_segment int, p_attempt int, p jsonb, p_raw bytea)
   returns boolean language plpgsql volatile security definer set search_path = genlock, pg_temp as $$
 declare stored int;
@@ -85,12 +86,16 @@ begin
   perform set_config('genlock.tenant', p_tenant, true);
   with claim as (
     select id from scan where tenant = p_tenant and id = p_scan and segment = p_segment and attempt = p_attempt
-      and ended_at is null for no key update)
-  insert into page (tenant, scan, n, request_cursor, next_cursor, null_cursor, result_digest, raw_digest, raw, bytes,
+      and ended_at is null for no key update),
+  text as (
+    insert into page_text (tenant, raw_digest, reading, raw, tools)
+      select p_tenant, p->>'raw_digest', p->>'reading', p_raw, p->'tools' from claim where p_raw is not null
+      on conflict do nothing)
+  insert into page (tenant, scan, n, request_cursor, next_cursor, null_cursor, result_digest, raw_digest, reading, bytes,
       tools, revision, identity, worker)
     select p_tenant, id, (p->>'n')::int, p->>'request_cursor', p->>'next_cursor', (p->>'null_cursor')::boolean,
-      p->>'result_digest', p->>'raw_digest', p_raw, octet_length(p_raw), p->'tools', nullif(p->'revision', 'null'::jsonb),
-      p->>'identity', p->>'worker'
+      p->>'result_digest', p->>'raw_digest', p->>'reading', (p->>'bytes')::int, (p->>'count')::int,
+      nullif(p->'revision', 'null'::jsonb), p->>'identity', p->>'worker'
     from claim;
   get diagnostics stored = row_count;
   return stored = 1;
@@ -375,7 +380,7 @@ begin
     'policyEpoch', s.policy_epoch, 'closedAudiences', closed_audiences(p_tenant, s.server));
 end $$;
 
--- S7: a verified refresh that found nothing changed renews the freshness of the active generation.
+-- S7: a verified refresh that found nothing changed renews the freshness of the active generation, and is the end of its scan.
 -- No row changes hands, so no fence: a view that is older refuses, and a refusal is decided again on a new view. The
 -- pointer's own version goes up all the same, so that no candidate of before can take the revision back.
 create function renew_freshness(p_tenant text, p_scan text, p_fresh_until timestamptz) returns jsonb
@@ -412,6 +417,9 @@ begin
     values (p_tenant, s.server, s.audience, a.generation, s.id, a.snapshot, s.revision, s.tail_at, p_fresh_until);
   update active_pointer set fresh_until = greatest(fresh_until, p_fresh_until), revision = s.revision, version = version + 1
     where tenant = p_tenant and server = s.server and audience = s.audience and identity = s.identity;
+  update scan set state = 'RETIRED', reason = 'UNCHANGED', ended_at = clock_timestamp(), evidence = jsonb_build_object(
+      'generation', a.generation, 'freshUntil', floor(extract(epoch from p_fresh_until) * 1000)::bigint)
+    where tenant = p_tenant and id = p_scan;
   return jsonb_build_object('outcome', 'renewed', 'generation', a.generation, 'freshUntil', p_fresh_until);
 end $$;
 

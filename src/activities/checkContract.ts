@@ -9,14 +9,13 @@ import type { Digest } from '../domain/ids.js';
 import { durationMs } from '../domain/ids.js';
 import type { RegisteredServer } from '../domain/server.js';
 import type { SourceRevision } from '../domain/snapshot.js';
-import { contentRoot } from '../proof/contentRoot.js';
 import type { ActiveGeneration, ScanRecord } from '../store/scanStore.js';
 import type { CheckContractResult, ScanStep, Stop } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { fenced, withHeartbeat } from './failures.js';
 import { freshUntil } from './freshUntil.js';
 import { judgeTools } from './judgeTools.js';
-import { distinctTools, stopOf } from './pageFacts.js';
+import { stopOf } from './pageFacts.js';
 import { readScanOf } from './readScan.js';
 
 export const checkContract =
@@ -29,14 +28,15 @@ export const checkContract =
         const found = await readScanOf(deps, input);
         if (found.kind === 'stop') return found;
         const { record, server } = found;
-        const { identity, revision } = record;
-        if (identity === null || revision === null) {
+        const { identity, revision, contentRoot: root } = record;
+        if (identity === null || revision === null || root === null) {
           return { kind: 'stop', state: 'INCOMPLETE', reason: 'TAIL_UNVERIFIED', evidence: {} };
         }
-        const pages = await deps.store.pages(record.tenant, record.id);
-        const root = contentRoot(distinctTools(pages).map(([name, descriptor]) => ({ name, descriptor })));
-        const active = await deps.store.active(input.key);
-        const earlier = await deps.store.acceptedOf(input.key, identity);
+        const [active, earlier, acceptances] = await Promise.all([
+          deps.store.active(input.key),
+          deps.store.acceptedOf(input.key, identity),
+          deps.store.openAcceptances(input.key, record.basePointerVersion),
+        ]);
         const candidate = {
           identity,
           revision,
@@ -45,7 +45,6 @@ export const checkContract =
           trustVersion: record.trustVersion,
         };
 
-        const acceptances = await deps.store.openAcceptances(input.key, record.basePointerVersion);
         const proposed = {
           ...candidate,
           sameCredential: earlier === null || isSameCredential(earlier, record),
@@ -61,6 +60,7 @@ export const checkContract =
         if (restsOn.length === 0 && isUnchanged(active, candidate, { now: deps.now(), renewBefore }))
           return renew(deps, record, server);
 
+        const pages = await deps.store.pages(record.tenant, record.id);
         await judgeTools(deps, { record, server, pages, progress });
         const verdict = await setVerdict(deps, record, server, revision);
         if (verdict.kind === 'stop') return verdict;

@@ -9,7 +9,7 @@ import { IDENTITY_SCHEMA, type ServerKind } from '../domain/snapshot.js';
 import { SourceFault } from '../domain/sourceFault.js';
 import { digestJson, sha256Bytes } from '../proof/digest.js';
 import { identityDigest } from '../proof/identity.js';
-import type { ConnectionEvidence, FetchedPage, SourceTarget } from '../sources/source.js';
+import type { ConnectionEvidence, FetchedPage, KnownPage, SourceTarget } from '../sources/source.js';
 import type { PageRecord, PageTool, ScanRecord } from '../store/scanStore.js';
 import type { Stop } from './activityTypes.js';
 
@@ -63,17 +63,30 @@ export interface ReadPage {
   readonly record: PageRecord;
 }
 
-/** @throws SourceFault PAGE_MALFORMED */
+const readingOf = (page: KnownPage, before: ReadonlyMap<Digest, PageRecord>): PageRecord => {
+  const found = before.get(page.rawDigest);
+  if (found === undefined) throw new Error(`page ${page.rawDigest} is not among the known ones`);
+  return found;
+};
+
+/**
+ * @param before pages that were read before, by the digest of their bytes
+ * @throws SourceFault PAGE_MALFORMED
+ */
 export const readPage = async (
   at: { readonly n: number; readonly kind: ServerKind; readonly server: ServerName; readonly worker: string },
   requestCursor: string | undefined,
-  page: FetchedPage,
+  page: FetchedPage | KnownPage,
+  before: ReadonlyMap<Digest, PageRecord>,
 ): Promise<ReadPage> => {
   if (page.nextCursor?.includes(NUL)) throw malformed(at.n, { rule: 'a cursor holds U+0000' });
   if (Object.values(page.revision?.value ?? {}).some((part) => isString(part) && part.includes(NUL))) {
     throw malformed(at.n, { rule: 'a revision holds U+0000' });
   }
-  const tools = await pageTools(at.n, page);
+  const { tools, resultDigest } =
+    'known' in page
+      ? readingOf(page, before)
+      : { tools: await pageTools(at.n, page), resultDigest: digestJson(page.result) };
   const identity = identityOf(at.kind, page.evidence);
   const common = { requestCursor, nextCursor: page.nextCursor, revision: page.revision, identity };
   return {
@@ -86,8 +99,9 @@ export const readPage = async (
       ...common,
       n: at.n,
       nullCursor: page.nullCursor,
-      resultDigest: digestJson(page.result),
-      rawDigest: sha256Bytes(page.raw),
+      resultDigest,
+      rawDigest: page.rawDigest,
+      reading: page.reading,
       bytes: page.raw.byteLength,
       tools,
       worker: at.worker,

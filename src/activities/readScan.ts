@@ -11,8 +11,10 @@ export const readScanOf = async (
 ): Promise<
   { readonly kind: 'found'; readonly record: ScanRecord; readonly server: RegisteredServer } | Stop
 > => {
-  const record = await store.readScan(key.tenant, scan);
-  const server = await store.readServer(key.tenant, key.server);
+  const [record, server] = await Promise.all([
+    store.readScan(key.tenant, scan),
+    store.readServer(key.tenant, key.server),
+  ]);
   if (record === null || server === null) {
     return { kind: 'stop', state: 'INCOMPLETE', reason: 'SERVER_GONE', evidence: {} };
   }

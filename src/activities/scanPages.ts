@@ -10,12 +10,19 @@ import { SEGMENT_PAGES } from '../domain/scanLimits.js';
 import type { RegisteredServer } from '../domain/server.js';
 import { SourceFault } from '../domain/sourceFault.js';
 import { contentRoot } from '../proof/contentRoot.js';
-import type { FetchedPage, SourceConnection, SourceCredential } from '../sources/source.js';
+import type {
+  FetchedPage,
+  KnownPage,
+  KnownReadings,
+  SourceConnection,
+  SourceCredential,
+} from '../sources/source.js';
 import type { PageClaim, PageRecord, ScanRecord } from '../store/scanStore.js';
 import type { ScanPagesResult, ScanSegment, Stop } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { asStop, fenced, withHeartbeat } from './failures.js';
 import { keepSession, keptSession } from './keptSession.js';
+import { type KnownPages, knownPages, rootOfSameBytes } from './knownPages.js';
 import { boundToKey, distinctTools, identityOf, readPage, stopOf, storedFacts } from './pageFacts.js';
 import { PROTOCOL, protocolStop } from './protocol.js';
 import { credentialStop, fingerprintOf } from './scanCredential.js';
@@ -79,7 +86,7 @@ const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesRes
   const { scan } = resumed;
   progress.pages = scan.pages;
   progress.tools = scan.seenNames.size;
-  if (resumed.complete) return finish(deps, at, stored, scan);
+  if (resumed.complete) return finish(deps, at, stored, scan, await knownPages(deps, record));
 
   const deadline = AbortSignal.timeout(Math.max(record.deadline - deps.now(), 1));
   const signal = AbortSignal.any([at.signal, deadline]);
@@ -154,6 +161,9 @@ const readOn = async (deps: ActivityDeps, at: Segment, reading: Reading): Promis
   if (kept === 'lost') return sessionLost({ pages: scan.pages, rule: 'no key of this worker opens it' });
   if (kept !== null) at.secrets.add(kept.id.reveal());
   const keyed = scan.pages === 0 ? target : boundToKey(target, record);
+  const knowing = knownPages(deps, record);
+  // Where the connection fails first, nobody waits for it.
+  knowing.catch(() => undefined);
   const connection = await deps.source.connect(keyed, {
     signal,
     ...(kept === null ? {} : { session: kept }),
@@ -162,20 +172,30 @@ const readOn = async (deps: ActivityDeps, at: Segment, reading: Reading): Promis
   if (scan.pages > 0 && connection.evidence.sessionScoped && kept === null) {
     return sessionLost({ pages: scan.pages });
   }
+  const known = await knowing;
+  const fetch = (from: string | undefined): Promise<FetchedPage | KnownPage> => {
+    const page = fetchPage(deps, connection, from, { signal, known: known.readings });
+    // Nobody may be waiting for it any more when it fails.
+    page.catch(() => undefined);
+    return page;
+  };
+  let ahead: Promise<FetchedPage | KnownPage> | null = null;
   let session = idOf(connection);
   for (let fetched = 0; ; fetched++) {
     if (fetched >= SEGMENT_PAGES && canGoOn(connection)) {
       return { kind: 'more', pages: scan.pages, tools: scan.seenNames.size };
     }
-    const page = await fetchPage(deps, connection, cursor, signal);
+    const page: FetchedPage | KnownPage = await (ahead ?? fetch(cursor));
+    ahead = null;
     for (const secret of connection.secrets()) at.secrets.add(secret);
     if (scan.pages === 0) session = idOf(connection);
     else if (idOf(connection) !== session) {
       return sessionLost({ pages: scan.pages, rule: 'the server went on to another session' });
     }
-    if (page.tools.length > server.limits.tools) return tooManyTools(page, scan, server);
+    const isKnown = 'known' in page;
+    if (!isKnown && page.tools.length > server.limits.tools) return tooManyTools(page, scan, server);
     const where = { n: scan.pages, kind: server.source.kind, server: server.name, worker: deps.worker };
-    const read = await readPage(where, cursor, page);
+    const read = await readPage(where, cursor, page, known.readings);
     const verdict = acceptPage(scan, read.facts, server.limits);
     if (verdict.kind === 'stop') return pageStop(refusing(read.record, verdict), scan);
     const wrongProtocol = protocolStop(page);
@@ -185,13 +205,16 @@ const readOn = async (deps: ActivityDeps, at: Segment, reading: Reading): Promis
       const noted = await noteSource(deps, at, page, credential);
       if (!(noted && (await keepSession(deps, record, claim, connection)))) throw fenced(record.id);
     }
-    if (!(await deps.store.storePage(record.tenant, claim, read.record, page.raw))) throw fenced(record.id);
+    // What is known is stored while the next page is on its way; anything new rests before more is asked for.
+    if (isKnown && verdict.kind === 'continue' && fetched + 1 < SEGMENT_PAGES) ahead = fetch(verdict.cursor);
+    const raw = isKnown ? null : page.raw;
+    if (!(await deps.store.storePage(record.tenant, claim, read.record, raw))) throw fenced(record.id);
     stored.push(read.record);
     scan = verdict.scan;
     progress.pages = scan.pages;
     progress.tools = scan.seenNames.size;
     Context.current().heartbeat(progress);
-    if (verdict.kind === 'complete') return finish(deps, at, stored, scan);
+    if (verdict.kind === 'complete') return finish(deps, at, stored, scan, known);
     cursor = verdict.cursor;
   }
 };
@@ -217,17 +240,17 @@ const fetchPage = async (
   deps: ActivityDeps,
   connection: SourceConnection,
   cursor: string | undefined,
-  signal: AbortSignal,
-): Promise<FetchedPage> => {
+  options: { readonly signal: AbortSignal; readonly known: KnownReadings },
+): Promise<FetchedPage | KnownPage> => {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await connection.listPage(cursor, { signal });
+      return await connection.listPage(cursor, options);
     } catch (error) {
       const pause = PAUSES_MS[attempt];
       // A process that broke cannot be asked again with its own cursors.
       const canRepeat = error instanceof SourceFault && error.transient && canGoOn(connection);
       if (!canRepeat || pause === undefined) throw error;
-      await deps.pause(pause, signal);
+      await deps.pause(pause, options.signal);
     }
   }
 };
@@ -243,7 +266,7 @@ const claimOf = ({ record, segment, attempt }: Segment): PageClaim => ({ scan: r
 const noteSource = (
   deps: ActivityDeps,
   at: Segment,
-  page: FetchedPage,
+  page: FetchedPage | KnownPage,
   credential: SourceCredential,
 ): Promise<boolean> => {
   const { kind } = at.server.source;
@@ -262,9 +285,12 @@ const finish = async (
   at: Segment,
   stored: readonly PageRecord[],
   scan: ScanSoFar,
+  known: KnownPages,
 ): Promise<ScanPagesResult> => {
   const counts = { pages: scan.pages, tools: scan.seenNames.size };
-  const root = contentRoot(distinctTools(stored).map(([name, descriptor]) => ({ name, descriptor })));
+  const root =
+    rootOfSameBytes(known, stored) ??
+    contentRoot(distinctTools(stored).map(([name, descriptor]) => ({ name, descriptor })));
   const { record } = at;
   const list = { contentRoot: root, tools: counts.tools };
   if (!(await deps.store.completeScan(record.tenant, claimOf(at), list))) throw fenced(record.id);

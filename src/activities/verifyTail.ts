@@ -8,7 +8,7 @@ import type { RegisteredServer } from '../domain/server.js';
 import { SourceFault } from '../domain/sourceFault.js';
 import { nextCursorDigest, type PageLink, pageRoot, requestCursorDigest } from '../proof/pageChain.js';
 import type { FetchedPage } from '../sources/source.js';
-import type { PageRecord, ScanRecord } from '../store/scanStore.js';
+import type { PageFrame, ScanRecord } from '../store/scanStore.js';
 import type { ScanStep, Stop, VerifyTailResult } from './activityTypes.js';
 import type { ActivityDeps } from './deps.js';
 import { asStop, fenced, withHeartbeat } from './failures.js';
@@ -47,7 +47,7 @@ const bindToTail = async (deps: ActivityDeps, input: ScanStep, asking: Asking): 
   const found = await readScanOf(deps, input);
   if (found.kind === 'stop') return found;
   const { record, server } = found;
-  const pages = await deps.store.pages(record.tenant, record.id);
+  const pages = await deps.store.pageChain(record.tenant, record.id);
   const [first] = pages;
   if (first === undefined) return tailUnverified({ rule: 'the scan has no first page' });
   // Before the question: what the source answers is true of no earlier moment than that.
@@ -68,7 +68,9 @@ const bindToTail = async (deps: ActivityDeps, input: ScanStep, asking: Asking): 
 };
 
 /** How a stored page enters the page root (S5). */
-export const pageLink = (page: PageRecord): PageLink & { readonly result: Digest } => ({
+export const pageLink = (
+  page: Pick<PageFrame, 'n' | 'requestCursor' | 'nextCursor' | 'resultDigest'>,
+): PageLink & { readonly result: Digest } => ({
   index: page.n,
   requestCursor: requestCursorDigest(page.requestCursor),
   nextCursor: nextCursorDigest(page.nextCursor),

@@ -87,23 +87,49 @@ export interface FetchedTool {
   readonly value: JsonValue;
 }
 
-export interface FetchedPage {
+/** What every page has, whether its bytes were read now or before. */
+interface PageCommon {
   /** The bytes of the JSON-RPC message that carried the result, as they came. */
   readonly raw: Uint8Array;
-  /** The source's own text of `result`. */
-  readonly resultText: string;
-  readonly result: JsonObject;
-  readonly tools: readonly FetchedTool[];
+  readonly rawDigest: Digest;
+  /** Digest of all that reading depends on beside the bytes: the reader's rules, the pointers, the request's id. */
+  readonly reading: Digest;
   /** Absent at the end of the list; `""` is a cursor (D1). */
   readonly nextCursor: string | undefined;
   /** Whether the end was written as `"nextCursor": null`, which is read as absent and reported. */
   readonly nullCursor: boolean;
   readonly revision: SourceRevision | null;
-  /** Numbers that a double cannot hold exactly, with pointers from the root of the message. */
-  readonly inexactNumbers: readonly InexactNumber[];
   readonly evidence: ConnectionEvidence;
   readonly fetchedAt: EpochMs;
 }
+
+export interface FetchedPage extends PageCommon {
+  /** The source's own text of `result`. */
+  readonly resultText: string;
+  readonly result: JsonObject;
+  readonly tools: readonly FetchedTool[];
+  /** Numbers that a double cannot hold exactly, with pointers from the root of the message. */
+  readonly inexactNumbers: readonly InexactNumber[];
+}
+
+/** A page whose very bytes were read before: what they say is known to the caller by their digest. */
+export interface KnownPage extends PageCommon {
+  readonly known: true;
+}
+
+/** What a page read as, as far as a connection needs it. */
+export interface PageReading {
+  readonly rawDigest: Digest;
+  readonly reading: Digest;
+  readonly nextCursor: string | undefined;
+  readonly nullCursor: boolean;
+  readonly revision: SourceRevision | null;
+  /** The names of its tools. */
+  readonly names: readonly string[];
+}
+
+/** Readings by the digest of the bytes. The same bytes read in the same way say the same. */
+export type KnownReadings = ReadonlyMap<Digest, PageReading>;
 
 /** A session that a server gave out and that outlives a connection: its cursors live as long as it does (D6). */
 export interface SourceSession {
@@ -126,6 +152,11 @@ export interface SourceConnection {
    * @throws SourceFault; or `signal.reason` where the caller aborted
    */
   listPage(cursor: string | undefined, options: { readonly signal: AbortSignal }): Promise<FetchedPage>;
+  /** The same; a page that is among the known ones is not read again, only looked through for secrets. */
+  listPage(
+    cursor: string | undefined,
+    options: { readonly signal: AbortSignal; readonly known: KnownReadings },
+  ): Promise<FetchedPage | KnownPage>;
   /**
    * Ends sockets and process, and the session as well unless another connection is to go on with it. Never throws; may
    * be called twice.

@@ -63,6 +63,11 @@ export interface PageClaim {
 /** [name, descriptor digest, digest of the source text] */
 export type PageTool = readonly [name: string, descriptor: Digest, raw: Digest];
 
+/** A page but for its tools, which are counted. */
+export interface PageFrame extends Omit<PageRecord, 'tools'> {
+  readonly toolCount: number;
+}
+
 export interface PageRecord {
   readonly n: number;
   readonly requestCursor: string | undefined;
@@ -70,6 +75,8 @@ export interface PageRecord {
   readonly nullCursor: boolean;
   readonly resultDigest: Digest;
   readonly rawDigest: Digest;
+  /** All that the reading of the bytes depends on beside them. */
+  readonly reading: Digest;
   readonly bytes: number;
   readonly tools: readonly PageTool[];
   readonly revision: SourceRevision | null;
@@ -144,9 +151,14 @@ export interface ScanStore {
   readScan(tenant: TenantId, scan: string): Promise<ScanRecord | null>;
   /** The stored pages in order, without their bytes. */
   pages(tenant: TenantId, scan: string): Promise<readonly PageRecord[]>;
+  /** The same without their tools: what is bound to a tail. */
+  pageChain(tenant: TenantId, scan: string): Promise<readonly PageFrame[]>;
   pageBytes(tenant: TenantId, scan: string, n: number): Promise<Uint8Array>;
-  /** False where the claim was lost: nothing was stored. One autocommitted statement (D6). */
-  storePage(tenant: TenantId, claim: PageClaim, page: PageRecord, raw: Uint8Array): Promise<boolean>;
+  /**
+   * False where the claim was lost: nothing was stored. One autocommitted statement (D6).
+   * @param raw null where a page of these bytes and this reading is stored
+   */
+  storePage(tenant: TenantId, claim: PageClaim, page: PageRecord, raw: Uint8Array | null): Promise<boolean>;
   /** False where the claim was lost. */
   noteSource(
     tenant: TenantId,

@@ -181,8 +181,7 @@ export const runDiscovery = async (run: DiscoveryRun): Promise<DiscoveryResult |
       display.moved(current);
       show();
     }
-    // The promotion has noted its own end.
-    if (current.state !== 'ELIGIBLE') await noteEnd();
+    if (!isNoted(current)) await noteEnd();
     if (after.again) continue;
 
     // No await stands between this check and the return: a hint that comes later fails the completion and is seen.
@@ -203,6 +202,10 @@ const ended = (candidate: Candidate): EndedCandidate => {
   if (!isEnded(candidate)) throw ApplicationFailure.nonRetryable('the scan has not ended', 'INTERNAL');
   return candidate;
 };
+
+/** A promotion and a renewal note their own end, in their own transaction. */
+const isNoted = (candidate: Candidate): boolean =>
+  isEnded(candidate) && ['PROMOTED', 'UNCHANGED'].includes(endReasonOf(candidate));
 
 const resultOf = (candidate: Candidate, { pages, tools }: Counts): DiscoveryResult => {
   const end = ended(candidate);

@@ -85,8 +85,10 @@ test('the count itself tells: a page that is gone, swapped or of another revisio
     expect.arrayContaining(['a chain of pages with a gap', 'a page root that its pages do not give']),
   );
   expect(
-    await harm(`update genlock.page p set raw = q.raw from genlock.page q
-      where p.scan = $1 and q.scan = $1 and p.n = 1 and q.n = 0`),
+    await harm(`update genlock.page_text t set raw = other.raw
+      from genlock.page p, genlock.page q, genlock.page_text other
+      where p.scan = $1 and q.scan = $1 and p.n = 1 and q.n = 0
+        and t.raw_digest = p.raw_digest and other.raw_digest = q.raw_digest`),
   ).toEqual(
     expect.arrayContaining(['bytes that are not those of their digest', 'other tools than its pages']),
   );

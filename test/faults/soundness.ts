@@ -47,8 +47,9 @@ const resultOf = (raw: Buffer): ListResult =>
 const pagesOf = async ({ admin }: DiscoveryStack, row: GenerationRow): Promise<readonly PageRow[]> =>
   (
     await admin.query(
-      `select n, request_cursor, raw, raw_digest, revision, identity from genlock.page
-        where tenant = $1 and scan = $2 order by n`,
+      `select p.n, p.request_cursor, t.raw, p.raw_digest, p.revision, p.identity from genlock.page p
+        join genlock.page_text t on t.tenant = p.tenant and t.raw_digest = p.raw_digest and t.reading = p.reading
+        where p.tenant = $1 and p.scan = $2 order by p.n`,
       [row.tenant, row.scan],
     )
   ).rows;

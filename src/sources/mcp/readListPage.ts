@@ -2,7 +2,7 @@
  * Reads the bytes of one JSON-RPC message as a page of `tools/list`, strictly and from the source's own text.
  * Both protocol revisions share it; nothing that an SDK has parsed is ever digested or stored.
  */
-import type { EpochMs } from '../../domain/ids.js';
+import type { Digest, EpochMs } from '../../domain/ids.js';
 import {
   isJsonArray,
   isJsonObject,
@@ -14,11 +14,21 @@ import {
 } from '../../domain/json.js';
 import { secretFinder } from '../../domain/secretText.js';
 import type { SourceRevision } from '../../domain/snapshot.js';
+import { digestJson, sha256Bytes } from '../../proof/digest.js';
 import { resolvePointer } from '../../proof/jsonPointer.js';
 import { readStrict, StrictJsonError } from '../../proof/strictJson.js';
 import { excerpt } from '../excerpt.js';
-import { type ConnectionEvidence, type FetchedPage, type RevisionPointers, SourceFault } from '../source.js';
+import {
+  type ConnectionEvidence,
+  type FetchedPage,
+  type KnownPage,
+  type KnownReadings,
+  type RevisionPointers,
+  SourceFault,
+} from '../source.js';
 
+/** Goes up whenever this reader takes other bytes or reads them otherwise, so that no older reading is used again. */
+const READER = 1;
 /** Deeper nesting than any schema of a tool needs, and far below what would exhaust a stack. */
 const MAX_DEPTH = 128;
 /**
@@ -112,6 +122,31 @@ const describe = (message: JsonObject, secrets: readonly string[]): string => {
   return `an answer to request ${excerpt(JSON.stringify(member(message, 'id') ?? null), secrets, { cap: 40 })}`;
 };
 
+const readingOf = ({ requestId, pointers: { revisionPointer, tokenPointer } }: ListPageContext): Digest =>
+  digestJson({ reader: READER, requestId, revisionPointer, tokenPointer });
+
+/**
+ * The page, where its very bytes were read in the very same way before. What may differ from then is looked at again:
+ * the secrets that a page must not repeat.
+ * @throws SourceFault PAGE_MALFORMED
+ */
+export const readKnownPage = (
+  raw: Uint8Array,
+  context: ListPageContext,
+  known: KnownReadings,
+): KnownPage | null => {
+  if (known.size === 0) return null;
+  const found = known.get(sha256Bytes(raw));
+  if (found === undefined || found.reading !== readingOf(context)) return null;
+  const { rawDigest, reading, nextCursor, nullCursor, revision } = found;
+  if (context.secrets.length > 0) {
+    const text = new TextDecoder().decode(raw);
+    refuseSecrets({ text, names: found.names, cursor: nextCursor, revision }, context.secrets);
+  }
+  const { evidence, now: fetchedAt } = context;
+  return { known: true, raw, rawDigest, reading, nextCursor, nullCursor, revision, evidence, fetchedAt };
+};
+
 /**
  * @param raw the whole JSON-RPC message, as it came
  * @throws SourceFault PAGE_MALFORMED or DUPLICATE_KEY, with the position
@@ -151,18 +186,22 @@ export const readListPage = (raw: Uint8Array, context: ListPageContext): ListAns
   }
   const revision = readRevision(result, context.pointers);
   const resultText = read.text.slice(span.start, span.end);
-  refuseSecrets({ resultText, tools, cursor, revision }, context.secrets);
+  const names = tools.map((tool) => (isJsonObject(tool) ? member(tool, 'name') : undefined)).filter(isString);
+  const nextCursor = isString(cursor) ? cursor : undefined;
+  refuseSecrets({ text: resultText, names, cursor: nextCursor, revision }, context.secrets);
   return {
     kind: 'page',
     page: {
       raw,
+      rawDigest: sha256Bytes(raw),
+      reading: readingOf(context),
       resultText,
       result,
       tools: read.elements.map(({ start, end }, index) => ({
         text: read.text.slice(start, end),
         value: tools[index] ?? null,
       })),
-      nextCursor: isString(cursor) ? cursor : undefined,
+      nextCursor,
       nullCursor: cursor === null,
       revision,
       inexactNumbers: read.inexactNumbers,
@@ -178,21 +217,20 @@ export const readListPage = (raw: Uint8Array, context: ListPageContext): ListAns
  */
 const refuseSecrets = (
   page: {
-    readonly resultText: string;
-    readonly tools: readonly JsonValue[];
-    readonly cursor: JsonValue | undefined;
+    readonly text: string;
+    readonly names: readonly string[];
+    readonly cursor: string | undefined;
     readonly revision: SourceRevision | null;
   },
   secrets: readonly string[],
 ): void => {
   if (secrets.length === 0) return;
   const holds = secretFinder(secrets);
-  const shows = (value: JsonValue | undefined): boolean => isString(value) && holds(value);
   const echoed =
-    holds(page.resultText) ||
-    shows(page.cursor) ||
-    Object.values(page.revision?.value ?? {}).some(shows) ||
-    page.tools.some((tool) => isJsonObject(tool) && shows(member(tool, 'name')));
+    holds(page.text) ||
+    holds(page.cursor ?? '') ||
+    Object.values(page.revision?.value ?? {}).some((part) => isString(part) && holds(part)) ||
+    page.names.some(holds);
   if (echoed) throw malformed('/result', 'SECRET_ECHOED');
 };
 

@@ -12,7 +12,7 @@ import { freshnessRecord, iso, isoOrNull, registeredServer, SERVER_COLUMNS } fro
 
 const SUMMARY = `s.id, s.server, s.audience, s.workflow_id, s.run_id, s.round, s.state, s.reason, g.generation,
   (select count(*)::int from page p where p.tenant = s.tenant and p.scan = s.id) as pages,
-  coalesce(s.tools, (select sum(jsonb_array_length(p.tools))::int from page p where p.tenant = s.tenant and p.scan = s.id), 0) as tools,
+  coalesce(s.tools, (select sum(p.tools)::int from page p where p.tenant = s.tenant and p.scan = s.id), 0) as tools,
   s.started_at, s.ended_at`;
 
 const summary = (row: Row): DiscoverySummary =>
@@ -152,7 +152,7 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
       if (row === undefined) return null;
       const pages = await query(
         client,
-        `select n, request_cursor, next_cursor, null_cursor, result_digest, raw_digest, jsonb_array_length(tools) as tools, bytes, worker, fetched_at
+        `select n, request_cursor, next_cursor, null_cursor, result_digest, raw_digest, tools, bytes, worker, fetched_at
            from page where tenant = $1 and scan = $2 order by n`,
         [tenant, scan],
       );
@@ -211,7 +211,9 @@ export const createOperatorStore = (pool: pg.Pool): OperatorStore => ({
              array(select distinct f->>'code' from jsonb_array_elements(c.verdict->'findings') f order by 1) as codes
            from (select (row_number() over (order by p.n, e.ordinality))::int - 1 as position, e.value->>0 as name,
                e.value->>1 as descriptor
-             from page p cross join lateral jsonb_array_elements(p.tools) with ordinality e
+             from page p
+             join page_text x on x.tenant = p.tenant and x.raw_digest = p.raw_digest and x.reading = p.reading
+             cross join lateral jsonb_array_elements(x.tools) with ordinality e
              where p.tenant = $1 and p.scan = $2) t
            left join candidate_tool c on c.tenant = $1 and c.scan = $2 and c.name = t.name
            where t.position > $3 order by t.position limit $4`,

@@ -3,7 +3,7 @@ import type { Digest, EpochMs } from '../../domain/ids.js';
 import { epochMs } from '../../domain/ids.js';
 import type { RegisteredServer } from '../../domain/server.js';
 import { type CatalogFreshness, FRESHNESS_SCHEMA } from '../../domain/snapshot.js';
-import type { PageRecord, ScanRecord } from '../scanStore.js';
+import type { PageFrame, ScanRecord } from '../scanStore.js';
 import type { Row } from './pool.js';
 
 export const time = (value: unknown): EpochMs => epochMs((value as Date).getTime());
@@ -53,16 +53,17 @@ export const scanRecord = (row: Row): ScanRecord =>
     endedAt: timeOrNull(row['ended_at']),
   }) as ScanRecord;
 
-export const pageRecord = (row: Row): PageRecord => ({
+export const pageFrame = (row: Row): PageFrame => ({
   n: row['n'] as number,
   requestCursor: (row['request_cursor'] as string | null) ?? undefined,
   nextCursor: (row['next_cursor'] as string | null) ?? undefined,
   nullCursor: row['null_cursor'] as boolean,
   resultDigest: row['result_digest'] as Digest,
   rawDigest: row['raw_digest'] as Digest,
+  reading: row['reading'] as Digest,
   bytes: row['bytes'] as number,
-  tools: row['tools'] as PageRecord['tools'],
-  revision: row['revision'] as PageRecord['revision'],
+  toolCount: row['tool_count'] as number,
+  revision: row['revision'] as PageFrame['revision'],
   identity: row['identity'] as Digest,
   worker: row['worker'] as string,
 });

@@ -1,9 +1,12 @@
 /** Scans and pages in Postgres. The fenced statements live in migrations/0002_functions.sql. */
 import type pg from 'pg';
-import type { ScanStore } from '../scanStore.js';
+import type { PageRecord, ScanStore } from '../scanStore.js';
 import { query, withTenant } from './pool.js';
-import { pageRecord, registeredServer, SCAN_COLUMNS, SERVER_COLUMNS, scanRecord } from './rows.js';
+import { pageFrame, registeredServer, SCAN_COLUMNS, SERVER_COLUMNS, scanRecord } from './rows.js';
 import { storable } from './storable.js';
+
+const PAGE_COLUMNS = `p.n, p.request_cursor, p.next_cursor, p.null_cursor, p.result_digest, p.raw_digest, p.reading,
+  p.bytes, p.tools as tool_count, p.revision, p.identity, p.worker`;
 
 type ScanPart = Pick<
   ScanStore,
@@ -11,6 +14,7 @@ type ScanPart = Pick<
   | 'claimScan'
   | 'readScan'
   | 'pages'
+  | 'pageChain'
   | 'pageBytes'
   | 'storePage'
   | 'noteSource'
@@ -63,18 +67,34 @@ export const scanPart = (pool: pg.Pool): ScanPart => ({
     withTenant(pool, tenant, async (client) => {
       const rows = await query(
         client,
-        `select n, request_cursor, next_cursor, null_cursor, result_digest, raw_digest, bytes, tools, revision, identity,
-           worker from page where tenant = $1 and scan = $2 order by n`,
+        `select ${PAGE_COLUMNS}, t.tools from page p
+           join page_text t on t.tenant = p.tenant and t.raw_digest = p.raw_digest and t.reading = p.reading
+           where p.tenant = $1 and p.scan = $2 order by p.n`,
         [tenant, scan],
       );
-      return rows.map(pageRecord);
+      return rows.map((row) => {
+        const { toolCount: _, ...frame } = pageFrame(row);
+        return { ...frame, tools: row['tools'] as PageRecord['tools'] };
+      });
+    }),
+
+  pageChain: (tenant, scan) =>
+    withTenant(pool, tenant, async (client) => {
+      const rows = await query(
+        client,
+        `select ${PAGE_COLUMNS} from page p where p.tenant = $1 and p.scan = $2 order by p.n`,
+        [tenant, scan],
+      );
+      return rows.map(pageFrame);
     }),
 
   pageBytes: (tenant, scan, n) =>
     withTenant(pool, tenant, async (client) => {
       const rows = await query<{ raw: Uint8Array }>(
         client,
-        'select raw from page where tenant = $1 and scan = $2 and n = $3',
+        `select t.raw from page p
+           join page_text t on t.tenant = p.tenant and t.raw_digest = p.raw_digest and t.reading = p.reading
+           where p.tenant = $1 and p.scan = $2 and p.n = $3`,
         [tenant, scan, n],
       );
       const raw = rows[0]?.raw;
@@ -90,7 +110,10 @@ export const scanPart = (pool: pg.Pool): ScanPart => ({
       null_cursor: page.nullCursor,
       result_digest: page.resultDigest,
       raw_digest: page.rawDigest,
-      tools: page.tools,
+      reading: page.reading,
+      bytes: page.bytes,
+      count: page.tools.length,
+      tools: raw === null ? null : page.tools,
       revision: page.revision,
       identity: page.identity,
       worker: page.worker,

@@ -160,6 +160,7 @@ const storePages = async (
       nullCursor: false,
       resultDigest: digestJson({ tools: [...tools] }),
       rawDigest: sha256Bytes(raw),
+      reading: sha256Bytes('as JSON'),
       bytes: raw.byteLength,
       tools: tools.map(
         (one) => [String(one['name']), digestJson(one), sha256Bytes(JSON.stringify(one))] as const,

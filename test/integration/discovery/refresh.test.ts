@@ -10,6 +10,59 @@ const schedule = (key: ReturnType<typeof ownKey>, seconds: number) =>
 const discoveriesOf = (key: ReturnType<typeof ownKey>) =>
   stack.operator.listDiscoveries(key.tenant, { server: key.server, limit: 100 });
 
+const keptTexts = async (key: ReturnType<typeof ownKey>): Promise<number> => {
+  const { rows } = await stack.admin.query(
+    `select count(distinct (p.raw_digest, p.reading))::int as texts from genlock.page p
+       join genlock.scan s on s.tenant = p.tenant and s.id = p.scan where s.server = $1`,
+    [key.server],
+  );
+  return Number(rows[0]?.texts);
+};
+
+describe('S7 a refresh of a list that is mostly the same', () => {
+  test('S7 pages of the same bytes are kept once, and each scan has its own chain of them', async () => {
+    const inventory = await stack.inventory({ tools: 50, pageSize: 10 });
+    const key = ownKey();
+    await stack.register(key, inventory.url);
+    expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE', pages: 5 });
+    const first = await stack.store.active(key);
+    const again = await stack.discover(key);
+    expect(again).toMatchObject({
+      state: 'RETIRED',
+      reason: 'UNCHANGED',
+      generation: 1,
+      pages: 5,
+      tools: 50,
+    });
+    expect(await keptTexts(key)).toBe(5);
+    const chain = async (scan: string) =>
+      (await stack.operator.readDiscovery(key.tenant, scan))?.pageChain.map(({ raw, tools }) => [raw, tools]);
+    expect(await chain(again.scan)).toEqual(await chain(first?.scan ?? ''));
+    expect((await stack.operator.readDiscovery(key.tenant, again.scan))?.contentRoot).toBe(
+      first?.contentRoot,
+    );
+    expect(
+      await stack.operator.discoveredTools(key.tenant, again.scan, { after: -1, limit: 100 }),
+    ).toHaveLength(50);
+  });
+
+  test('S5 one tool more makes a new generation of all the tools', async () => {
+    const inventory = await stack.inventory({ tools: 50, pageSize: 10 });
+    const key = ownKey();
+    await stack.register(key, inventory.url);
+    await stack.discover(key);
+    const before = await stack.store.active(key);
+    inventory.change({ op: 'add-tool', name: 'sensor_new' });
+    expect(await stack.discover(key)).toMatchObject({
+      state: 'ELIGIBLE',
+      generation: 2,
+      tools: 51,
+      pages: 6,
+    });
+    expect((await stack.store.active(key))?.contentRoot).not.toBe(before?.contentRoot);
+  });
+});
+
 describe('S7 scheduled refresh', () => {
   test('S7 ticks discover the server and then keep it fresh, without anybody asking', async () => {
     const inventory = await stack.inventory({ tools: 5 });

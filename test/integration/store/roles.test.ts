@@ -8,6 +8,7 @@ import {
   GLOBEX,
   inHours,
   keyOf,
+  pageOf,
   promoted,
   receipt,
   sealedScan,
@@ -156,7 +157,12 @@ describe('S4 the wall between tenants', () => {
       ),
     ).toBe('0 rows');
     expect(
-      await fixture.store.storePage(GLOBEX, { scan, segment: 0, attempt: 1 }, {} as never, new Uint8Array()),
+      await fixture.store.storePage(
+        GLOBEX,
+        { scan, segment: 0, attempt: 1 },
+        pageOf(0, []),
+        new Uint8Array(),
+      ),
     ).toBe(false);
     await expect(fixture.store.promote(GLOBEX, scan, inHours(1), receipt('catalog'))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -178,7 +184,9 @@ describe('D6 P1 genlock_worker', () => {
     ['a base version', 'update genlock.scan set base_pointer_version = 99'],
     ['a scan', 'insert into genlock.scan select * from genlock.scan'],
     ['a page', 'insert into genlock.page select * from genlock.page'],
-    ['a page that is stored', "update genlock.page set raw = ''"],
+    ['a page that is stored', "update genlock.page set worker = ''"],
+    ['the bytes of a page', 'insert into genlock.page_text select * from genlock.page_text'],
+    ['the bytes of a page that is stored', "update genlock.page_text set raw = ''"],
     ['a generation', 'insert into genlock.generation select * from genlock.generation'],
     ['the state of a scan', "update genlock.scan set state = 'ELIGIBLE'"],
     ['the state of a generation', "update genlock.generation set state = 'ELIGIBLE'"],

@@ -14,13 +14,15 @@ import { errorCode, excerpt } from '../../excerpt.js';
 import {
   type ConnectionEvidence,
   type FetchedPage,
+  type KnownPage,
+  type KnownReadings,
   type SourceConnection,
   SourceFault,
   type SourceSession,
   type SourceTarget,
 } from '../../source.js';
 import { type ExchangeTap, passOn } from '../exchange.js';
-import { type ListAnswer, readListPage } from '../readListPage.js';
+import { type ListPageContext, readKnownPage, readListPage } from '../readListPage.js';
 import { runExchange } from '../runExchange.js';
 import { rpcFault } from './httpFault.js';
 
@@ -158,17 +160,16 @@ export const openConnection = async (
     if (answersTo !== undefined && answeredIds.has(answersTo))
       answeredTwice = new SourceFault('PAGE_MALFORMED', { rule: 'a request was answered twice' });
   };
-  const read = (raw: Uint8Array, requestId: string | number | null): ListAnswer =>
-    readListPage(raw, {
-      requestId,
-      pointers: parts.target.revision,
-      evidence: evidence(),
-      now: epochMs(Date.now()),
-      secrets: parts.secrets,
-    });
+  const contextOf = (requestId: string | number | null): ListPageContext => ({
+    requestId,
+    pointers: parts.target.revision,
+    evidence: evidence(),
+    now: epochMs(Date.now()),
+    secrets: parts.secrets,
+  });
   parts.tap.late = (raw) => {
     try {
-      const answer = read(raw, null);
+      const answer = readListPage(raw, contextOf(null));
       if (answer.kind === 'other') noteTwice(answer.answersTo);
     } catch (error) {
       // What is no JSON answers nothing.
@@ -176,11 +177,19 @@ export const openConnection = async (
     }
   };
 
-  const listPage: SourceConnection['listPage'] = async (cursor, options) => {
+  function listPage(cursor: string | undefined, options: { signal: AbortSignal }): Promise<FetchedPage>;
+  function listPage(
+    cursor: string | undefined,
+    options: { signal: AbortSignal; known: KnownReadings },
+  ): Promise<FetchedPage | KnownPage>;
+  async function listPage(
+    cursor: string | undefined,
+    options: { signal: AbortSignal; known?: KnownReadings },
+  ): Promise<FetchedPage | KnownPage> {
     if (answeredTwice !== null) throw answeredTwice;
     const bytes = parts.target.limits.pageBytes;
     const request = { ...partsOf(parts), method: 'tools/list', bytes, signal: options.signal };
-    const page = await runExchange<FetchedPage>(request, ({ settle, note, over }) => {
+    const page = await runExchange<FetchedPage | KnownPage>(request, ({ settle, note, over }) => {
       const timeout = parts.target.limits.pageTime + SDK_GRACE_MS;
       client
         .request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, z.unknown(), {
@@ -192,7 +201,14 @@ export const openConnection = async (
       return {
         message(raw, requestId) {
           try {
-            const answer = read(raw, requestId);
+            const context = contextOf(requestId);
+            const before = readKnownPage(raw, context, options.known ?? new Map());
+            if (before !== null) {
+              answeredIds.add(requestId);
+              settle.resolve(before);
+              return answered(requestId);
+            }
+            const answer = readListPage(raw, context);
             if (answer.kind === 'other') {
               note(answer.what);
               noteTwice(answer.answersTo);
@@ -215,7 +231,7 @@ export const openConnection = async (
     await immediate();
     if (answeredTwice !== null) throw answeredTwice;
     return page;
-  };
+  }
 
   return {
     get evidence() {

@@ -4,6 +4,7 @@ import { epochMs } from '../../../../src/domain/ids.js';
 import { DEFAULT_TRUST } from '../../../../src/domain/server.js';
 import {
   type ListPageContext,
+  readKnownPage,
   readListPage,
   readRevision,
 } from '../../../../src/sources/mcp/readListPage.js';
@@ -224,5 +225,35 @@ describe('readRevision', () => {
     const pointers = { revisionPointer: '/_meta/x~1y/0', tokenPointer: '/etag' };
     expect(readRevision({ _meta: { 'x/y': [3] } }, pointers)).toMatchObject({ value: { counter: 3 } });
     expect(readRevision({ etag: 'e' }, pointers)).toMatchObject({ value: { token: 'e' } });
+  });
+});
+
+describe('readKnownPage', () => {
+  const text = result('{"tools":[{"name":"a"}],"nextCursor":"n","_meta":{"dev.genlock/catalogRevision":7}}');
+  const first = page('{"tools":[{"name":"a"}],"nextCursor":"n","_meta":{"dev.genlock/catalogRevision":7}}');
+  const known = new Map([[first.rawDigest, { ...first, names: ['a'] }]]);
+  const again = (bytes: string, more: Partial<ListPageContext> = {}) =>
+    readKnownPage(Buffer.from(bytes), { ...context, ...more }, known);
+
+  it('S7 the very same bytes say what they said, with the evidence of the connection that brought them now', () => {
+    const { rawDigest, reading, nextCursor, nullCursor, revision } = first;
+    const evidence = { ...context.evidence, address: '127.0.0.1:9' };
+    expect(again(text, { evidence, now: epochMs(5) })).toEqual({
+      known: true,
+      ...{ raw: Buffer.from(text), rawDigest, reading, nextCursor, nullCursor, revision },
+      ...{ evidence, fetchedAt: 5 },
+    });
+  });
+
+  it('other bytes are read, and so are the same bytes under another id or another pointer', () => {
+    expect(again(text.replace('"a"', '"b"'))).toBeNull();
+    expect(again(text.replace('"id":4', '"id":5'))).toBeNull();
+    expect(again(text, { requestId: 5 })).toBeNull();
+    expect(again(text, { pointers: { ...DEFAULT_TRUST, revisionPointer: '/_meta/other' } })).toBeNull();
+    expect(again(text, { pointers: { ...DEFAULT_TRUST, tokenPointer: '/_meta/other' } })).toBeNull();
+  });
+
+  it('S6 bytes that were harmless are refused where they hold what is a secret now', () => {
+    expect(() => again(text, { secrets: ['catalogRevision'] })).toThrow(SourceFault);
   });
 });
