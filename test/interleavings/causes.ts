@@ -99,6 +99,10 @@ const distinct = (pages: readonly Page[]): readonly Tool[] => [
   ...new Map(pages.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool] as const))).values(),
 ];
 
+/** The source did not answer, however often it was asked. */
+const isDown = ({ faults }: Window): boolean =>
+  faults.filter((fault) => fault === 'UPSTREAM_ERROR').length >= 3;
+
 /** Whether something that happened while the scan ran is a reason to end it so. */
 export const causeOf = (reason: string, window: Window, beside: Beside, restarts: number): boolean => {
   const moved = window.stamps.size > 1;
@@ -127,14 +131,13 @@ export const causeOf = (reason: string, window: Window, beside: Beside, restarts
     case 'DUPLICATE_NAME':
       return twoVersions(window);
     case 'CURSOR_EXPIRED':
-    case 'SESSION_LOST':
       return window.faults.includes(reason);
+    case 'SESSION_LOST':
+      return window.faults.includes(reason) || isDown(window) || (window.overtaken && window.claims > 1);
     case 'UPSTREAM_ERROR':
+      return isDown(window);
     case 'TAIL_UNVERIFIED':
-      return (
-        window.faults.filter((fault) => fault === 'UPSTREAM_ERROR').length >= 3 ||
-        (reason === 'TAIL_UNVERIFIED' && window.faults.includes('SESSION_LOST'))
-      );
+      return window.faults.length >= 3;
     case 'CHANGED_DURING_SCAN':
       return beside.trust !== window.trust;
     case 'FENCED':

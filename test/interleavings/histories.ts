@@ -84,3 +84,8 @@ export const followed = (first: Truth, second: Truth): readonly Fact[] => [
   source(second),
   ...scanned('t', second),
 ];
+
+export const [firstOfA, lastOfA] = pagesOf(truth(A)) as [Page, Page];
+export const [, lastOfB] = pagesOf(truth(B, at(2))) as [Page, Page];
+/** Another candidate of the same list, promoted meanwhile. */
+export const rival = scanned('rival1/0', truth(A));

@@ -58,6 +58,8 @@ export interface Window {
   readonly stored: Page[];
   readonly faults: string[];
   claims: number;
+  /** Whether another scan of the list began meanwhile. */
+  overtaken: boolean;
   closed: boolean;
   /** Whether it was closed at any moment of the scan. */
   wasClosed: boolean;
@@ -88,6 +90,7 @@ export const newWindow = (
   wasClosed: now.closed,
   claim: '',
   claims: 0,
+  overtaken: false,
   lastOf: new Map(),
   answers: [],
   stored: [],

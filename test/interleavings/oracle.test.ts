@@ -5,12 +5,16 @@ import {
   at,
   B,
   begin,
+  firstOfA,
   followed,
+  lastOfA,
+  lastOfB,
   pagesOf,
   quiet,
   RUN,
   read,
   refuse,
+  rival,
   scanned,
   source,
   truth,
@@ -45,10 +49,6 @@ test('D3 a scan under which the list moved is rightly refused', () => {
   ];
   expect(judge(facts)).toEqual([]);
 });
-
-const [firstOfA, lastOfA] = pagesOf(truth(A)) as [Page, Page];
-const [, lastOfB] = pagesOf(truth(B, at(2))) as [Page, Page];
-const rival = scanned('rival1/0', truth(A));
 
 describe('what was accepted is wrong where', () => {
   test.each<[string, readonly Fact[], string]>([

@@ -33,6 +33,7 @@ export const judge = (facts: readonly Fact[]): readonly string[] => {
     return window;
   };
   const begin = (scan: string): Window => {
+    for (const other of open) other.overtaken = true;
     const window = newWindow({ epoch, trust, pointer, closed }, source);
     windows.set(scan, window);
     open.add(window);

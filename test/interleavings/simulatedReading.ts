@@ -2,7 +2,12 @@
  * How a simulated round reads its source: pages and tail, as scanPages and verifyTail ask for them, over the same pure
  * functions.
  */
-import type { ScanPagesResult, Stop, VerifyTailResult } from '../../src/activities/activityTypes.js';
+import type {
+  ScanPagesResult,
+  ScanSegment,
+  Stop,
+  VerifyTailResult,
+} from '../../src/activities/activityTypes.js';
 import { END_REASONS } from '../../src/domain/endReasons.js';
 import type { Digest } from '../../src/domain/ids.js';
 import type { ScanStop } from '../../src/domain/pagination.js';
@@ -44,8 +49,12 @@ export const stopOf = (reason: ScanStop): Stop =>
 export const trustMoved = stopOf('CHANGED_DURING_SCAN');
 const fenced = (): Error => new Error('another attempt has this scan');
 
+/** A server whose session is gone may answer as if it were down: that is tried once in a new one. */
+const mayBeGone = ({ round }: ScanSegment, pages: number, session: number | null): boolean =>
+  session !== null && pages > 0 && round === 0;
+
 export interface Reading {
-  scanPages(attempt: Attempt, input: { readonly scan: string }): Promise<ScanPagesResult>;
+  scanPages(attempt: Attempt, input: ScanSegment): Promise<ScanPagesResult>;
   verifyTail(attempt: Attempt, input: { readonly scan: string }): Promise<VerifyTailResult>;
 }
 
@@ -70,7 +79,7 @@ export const createReading = (store: SimulatedStore, core: Core, segmentPages: n
     return answer;
   };
 
-  const scanPages = async (attempt: Attempt, input: { scan: string }): Promise<ScanPagesResult> => {
+  const scanPages = async (attempt: Attempt, input: ScanSegment): Promise<ScanPagesResult> => {
     const { claim } = attempt;
     await attempt.at('claim');
     const [segment = 0] = claim.split('.').map(Number);
@@ -95,13 +104,17 @@ export const createReading = (store: SimulatedStore, core: Core, segmentPages: n
     const bound = scan.pages > 0;
     const key = keyOf(record, attempt);
     if (isTorn(attempt, key)) return stopOf('IDENTITY_TORN');
-    const session = bound ? record.session : attempt.world.source.openSession();
+    const kept = bound ? record.session : null;
+    const session = kept ?? attempt.world.source.openSession();
+    if (bound && session !== kept) return stopOf('SESSION_LOST');
     for (let fetched = 0, failed = 0; ; fetched++) {
       if (fetched >= segmentPages) return { kind: 'more', pages: scan.pages, tools: scan.seenNames.size };
       const answer = await ask(attempt, 'page', { key, session }, cursor);
       if (answer.kind === 'stop') return answer;
       if (answer.kind === 'fault') {
-        if (answer.what !== 'UPSTREAM_ERROR' || ++failed >= TRIES) return stopOf(answer.what);
+        if (answer.what !== 'UPSTREAM_ERROR') return stopOf(answer.what);
+        if (++failed >= TRIES)
+          return stopOf(mayBeGone(input, scan.pages, session) ? 'SESSION_LOST' : answer.what);
         fetched--;
         continue;
       }
@@ -109,7 +122,7 @@ export const createReading = (store: SimulatedStore, core: Core, segmentPages: n
       const page = asStored(answer.page);
       const verdict = core.acceptPage(scan, page, LIMITS);
       if (verdict.kind === 'stop') return stopOf(verdict.reason);
-      record.session = session;
+      if (scan.pages === 0) record.session = session;
       await attempt.at('store');
       if (!store.storePage(record, claim, scan.pages, page)) throw fenced();
       attempt.note({ fact: 'stored', scan: input.scan, claim });
@@ -132,7 +145,7 @@ export const createReading = (store: SimulatedStore, core: Core, segmentPages: n
       const answer = await ask(attempt, 'tail', { key, session });
       if (answer.kind === 'stop') return answer;
       if (answer.kind === 'fault') {
-        if (answer.what === 'UPSTREAM_ERROR' && tries < TRIES) continue;
+        if (answer.what !== 'CURSOR_EXPIRED' && tries < TRIES) continue;
         return stopOf('TAIL_UNVERIFIED');
       }
       const verdict = core.verifyTailFacts(first, asStored(answer.page));

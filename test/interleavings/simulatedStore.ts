@@ -69,6 +69,8 @@ export class SimulatedStore {
       known.claim = claim;
       return known;
     }
+    // A session is kept for the newest scan of a list alone.
+    for (const one of this.scans.values()) one.session = null;
     const { epoch, trust } = this;
     const before = [...this.scans.values()].at(-1)?.pages ?? [];
     const scan: SimulatedScan = {
