@@ -41,8 +41,8 @@ export interface DiscoveryStack {
   readonly taskQueue: string;
   /** A folder for what example servers keep; gone with the stack. */
   readonly scratch: string;
-  /** Registers an MCP server at `url` and answers the key of its discovery. */
-  register(name: string, url: string): Promise<DiscoveryKey>;
+  /** Registers an MCP server at `url` and answers the key of its discovery. Another tenant gets the policy as well. */
+  register(name: string, url: string, tenant?: string): Promise<DiscoveryKey>;
   stop(): Promise<void>;
 }
 
@@ -71,8 +71,14 @@ export const startDiscoveryStack = async (log: (line: string) => void): Promise<
     });
     closing.push(() => pool.end());
     const operator = createOperatorStore(pool);
-    const tenant = parseTenantId(TENANT);
-    await publish(operator, tenant);
+    const tenants = new Set<TenantId>();
+    const withPolicy = async (name: string): Promise<TenantId> => {
+      const tenant = parseTenantId(name);
+      if (!tenants.has(tenant)) await publish(operator, tenant);
+      tenants.add(tenant);
+      return tenant;
+    };
+    await withPolicy(TENANT);
     const client = await connectTemporal(stack.temporal);
     closing.push(() => client.connection.close());
     return {
@@ -80,7 +86,8 @@ export const startDiscoveryStack = async (log: (line: string) => void): Promise<
       client,
       taskQueue: config.taskQueue,
       scratch: folder.dir,
-      register: async (name, url) => {
+      register: async (name, url, of = TENANT) => {
+        const tenant = await withPolicy(of);
         const registration = registrationOf(name, url);
         await operator.registerServer(tenant, registration, unsignedReceipt());
         return { tenant, server: registration.name, audience: parseAudienceClass(AUDIENCE) };

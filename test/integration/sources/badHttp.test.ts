@@ -172,6 +172,17 @@ describe('refusals and errors of the server', () => {
     }
   });
 
+  it('NOT_MCP: a session id of a length that only an attacker needs', async () => {
+    const fault = await connectFault({ sessionId: 's'.repeat(1_025) });
+    expect(fault).toMatchObject({
+      reason: 'NOT_MCP',
+      evidence: { method: 'initialize', characters: 1_025 },
+    });
+    const server = await start({ sessionId: 's'.repeat(1_024) });
+    const connection = await connect(httpTarget(server.url));
+    expect((await connection.listPage(undefined, { signal })).tools).toHaveLength(2);
+  });
+
   it('D6 a session that is gone is SESSION_LOST; its id is sent back, ended on close, and never shown', async () => {
     const sessionId = 'session-9f8e7d6c';
     const server = await start({

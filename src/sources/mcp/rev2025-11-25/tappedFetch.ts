@@ -103,6 +103,9 @@ const tapBody = (
   );
 };
 
+/** It is looked for, in every spelling, in all that is told of the source: that takes time with its length. */
+const MAX_SESSION_ID = 1_024;
+
 const noAnswer = (method: string): SourceFault =>
   new SourceFault('PAGE_MALFORMED', { method, rule: 'the body is no answer to the request' });
 
@@ -162,6 +165,12 @@ export const createTappedFetch = (options: TappedFetchOptions): FetchLike => {
       ...(body === undefined ? {} : { body }),
       signal: AbortSignal.any(signals),
     });
+    const session = response.headers.get('mcp-session-id') ?? '';
+    if (session.length > MAX_SESSION_ID) {
+      response.discard();
+      const rule = `a session id has at most ${MAX_SESSION_ID} characters`;
+      throw new SourceFault('NOT_MCP', { method: sent.method, rule, characters: session.length });
+    }
     options.onWire(response.wire);
     const { status } = response;
     if (verb === 'DELETE' || status === 202 || status === 204) {
