@@ -1,6 +1,7 @@
 /**
- * One segment of a scan: fetch, judge, store, and only then go on. Postgres is the truth of how far it came; a retry
- * on any worker resumes from the last stored page, and a worker that lost its claim stores nothing (D6).
+ * One segment of a scan: fetch, judge, store, and only then go on; a page of known bytes is stored while the next is on
+ * its way. Postgres is the truth of how far it came; a retry on any worker resumes from the last stored page, and a worker
+ * that lost its claim stores nothing (D6).
  */
 import { Context } from '@temporalio/activity';
 import { scrubValue } from '../domain/evidence.js';
@@ -51,12 +52,15 @@ export const scanPages =
           worker: deps.worker,
         };
         const record = await deps.store.claimScan(claim);
-        const server = await deps.store.readServer(key.tenant, key.server);
+        const [server, stored] = await Promise.all([
+          deps.store.readServer(key.tenant, key.server),
+          deps.store.pages(key.tenant, scan),
+        ]);
         if (server === null || !Object.hasOwn(server.audiences, key.audience)) return gone;
         if (record === null) throw fenced(scan);
         const secrets = new Set<string>();
         const at = { record, server, segment, attempt: info.attempt, signal, progress, secrets };
-        return scrubStop(await runSegment(deps, at), secrets);
+        return scrubStop(await runSegment(deps, at, [...stored]), secrets);
       },
     );
   };
@@ -74,13 +78,16 @@ interface Segment {
   readonly secrets: Set<string>;
 }
 
-const runSegment = async (deps: ActivityDeps, at: Segment): Promise<ScanPagesResult> => {
+const runSegment = async (
+  deps: ActivityDeps,
+  at: Segment,
+  stored: PageRecord[],
+): Promise<ScanPagesResult> => {
   const { record, server, progress } = at;
   // Before anything is asked: what is registered now may be another server, which neither cursors nor session are for (P1).
   if (server.trustVersion !== record.trustVersion) {
     return changed({ trustVersion: record.trustVersion, now: server.trustVersion });
   }
-  const stored = [...(await deps.store.pages(record.tenant, record.id))];
   const resumed = resumeScan(stored.map(storedFacts), server.limits);
   if (resumed.kind === 'stop') return pageStop(resumed, resumed.scan);
   const { scan } = resumed;
@@ -213,7 +220,8 @@ const readOn = async (deps: ActivityDeps, at: Segment, reading: Reading): Promis
     scan = verdict.scan;
     progress.pages = scan.pages;
     progress.tools = scan.seenNames.size;
-    Context.current().heartbeat(progress);
+    // The timer of `withHeartbeat` tells of known pages: they pass faster than anybody looks.
+    if (!isKnown) Context.current().heartbeat(progress);
     if (verdict.kind === 'complete') return finish(deps, at, stored, scan, known);
     cursor = verdict.cursor;
   }

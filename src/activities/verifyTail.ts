@@ -44,10 +44,12 @@ interface Asked extends Asking {
 }
 
 const bindToTail = async (deps: ActivityDeps, input: ScanStep, asking: Asking): Promise<VerifyTailResult> => {
-  const found = await readScanOf(deps, input);
+  const [found, pages] = await Promise.all([
+    readScanOf(deps, input),
+    deps.store.pageChain(input.key.tenant, input.scan),
+  ]);
   if (found.kind === 'stop') return found;
   const { record, server } = found;
-  const pages = await deps.store.pageChain(record.tenant, record.id);
   const [first] = pages;
   if (first === undefined) return tailUnverified({ rule: 'the scan has no first page' });
   // Before the question: what the source answers is true of no earlier moment than that.

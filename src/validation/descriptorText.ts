@@ -13,14 +13,28 @@ interface Walk {
   readonly report: Report;
   readonly limits: ContractLimits;
   nodes: number;
+  /** Of strings and member names. */
+  characters: number;
   stopped: boolean;
 }
+
+/** Of all its checks, as many are a microsecond. */
+const CHARACTERS_PER_WORK = 20;
 
 const escapeToken = (token: string): string =>
   /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token;
 
 /** Shorter texts say nothing. */
 const SHORTEST = 4;
+
+/** Before a text is looked at: one alone can be as long as a page. */
+const isLong = (text: string, walk: Walk): boolean => {
+  walk.characters += text.length;
+  if (walk.characters <= walk.limits.descriptorBytes) return false;
+  walk.stopped = true;
+  walk.report.add('SCHEMA_TOO_LARGE', '', `more than ${walk.limits.descriptorBytes} bytes`);
+  return true;
+};
 
 const inspect = (text: string, pointer: string, what: string, { report }: Walk): void => {
   if (text.includes('\0')) report.add('STRING_NUL', pointer, `${what} has U+0000, which storage cannot hold`);
@@ -54,6 +68,7 @@ const visit = (value: JsonValue, pointer: string, level: number, walk: Walk): vo
     walk.stopped = true;
     walk.report.add('SCHEMA_TOO_LARGE', '', `more than ${walk.limits.nodes} JSON values`);
   } else if (typeof value === 'string') {
+    if (isLong(value, walk)) return;
     inspect(value, pointer, 'the text', walk);
     if (value.length >= SHORTEST) suspect(value, pointer, walk);
   } else if (typeof value === 'object' && value !== null) {
@@ -67,6 +82,7 @@ const visit = (value: JsonValue, pointer: string, level: number, walk: Walk): vo
     } else {
       // In one order, so that a walk that stops at a limit has found the same, however the members stood.
       for (const key of Object.keys(value).sort()) {
+        if (walk.stopped || isLong(key, walk)) return;
         const at = `${pointer}/${escapeToken(key)}`;
         inspect(key, at, 'the member name', walk);
         visit((value as JsonObject)[key] as JsonValue, at, level + 1, walk);
@@ -77,8 +93,9 @@ const visit = (value: JsonValue, pointer: string, level: number, walk: Walk): vo
 
 /** @returns false where a limit was exceeded and nothing else may walk the tool */
 export const checkText = (tool: JsonValue, limits: ContractLimits, report: Report): boolean => {
-  const walk: Walk = { report, limits, nodes: 0, stopped: false };
+  const walk: Walk = { report, limits, nodes: 0, characters: 0, stopped: false };
   visit(tool, '', 0, walk);
+  report.work += walk.nodes + Math.ceil(walk.characters / CHARACTERS_PER_WORK);
   if (walk.stopped) return false;
   const bytes = Buffer.byteLength(JSON.stringify(tool), 'utf8');
   if (bytes <= limits.descriptorBytes) return true;

@@ -22,7 +22,7 @@ const QUICK_STEPS = 50_000;
 /** Copying and comparing texts is so many times as fast as a step for each character. */
 const TEXT = 16;
 /** What compiles within a few milliseconds. */
-const SMALL = { subschemas: 60, levels: 60, patternSizes: 1_000, characters: 16_384 };
+const SMALL = { subschemas: 60, levels: 60, patternWork: 1_000, characters: 16_384 };
 
 /** Keywords that do more with one value than to look at it: long division, and a key that is compared. */
 const DEAR: readonly (readonly [string, number])[] = [
@@ -54,7 +54,7 @@ export const boundOf = ({ graph, cost, patterns }: CheckedSchema): EvaluationBou
 /** V4: the compile form of a schema that compiles so fast that it need not be done elsewhere; null for any other. */
 export const smallForm = ({ graph, root, size, patterns }: CheckedSchema): CompileForm | null => {
   if (size.subschemas > SMALL.subschemas || size.levels > SMALL.levels) return null;
-  if (patterns.sum > SMALL.patternSizes) return null;
+  if (patterns.work > SMALL.patternWork) return null;
   const form = emitSchema(graph, root);
   return JSON.stringify(form.schema).length > SMALL.characters ? null : form;
 };

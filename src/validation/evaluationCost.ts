@@ -13,8 +13,9 @@ export interface EvaluationCost {
   readonly recursive: boolean;
 }
 
-/** Steps that this analysis itself may take. */
-const WORK = 2_000_000;
+/** Steps that this analysis itself may take, and how many are a microsecond. */
+const WORK = 200_000;
+const STEPS_PER_WORK = 4;
 
 class TooComplex extends Error {}
 
@@ -126,6 +127,10 @@ class CostModel {
   readonly entries = new Map<SchemaNode, Entry>();
   #work = 0;
   recursive = false;
+
+  get work(): number {
+    return Math.ceil(this.#work / STEPS_PER_WORK);
+  }
 
   constructor(limits: ContractLimits) {
     this.#limits = limits;
@@ -290,5 +295,7 @@ export const measureCost = (
     if (!(error instanceof TooComplex)) throw error;
     report.add('SCHEMA_TOO_COMPLEX', root.pointer, error.message);
     return null;
+  } finally {
+    report.work += model.work;
   }
 };

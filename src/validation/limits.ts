@@ -17,10 +17,12 @@ export interface ContractLimits {
   readonly evaluationPaths: number;
   /** Instructions of one translated pattern. */
   readonly patternSize: number;
-  /** The same, of all patterns of one schema. */
-  readonly patternSizes: number;
+  /** What compiling the different patterns of one schema takes; about a microsecond each. */
+  readonly patternWork: number;
   /** Subschemas of one schema that code is written for. */
   readonly subschemas: number;
+  /** The same, with those that nothing refers to. */
+  readonly definitions: number;
   /** Blocks of that code inside one another: each property stands in the one before it, and a branch is three. */
   readonly blocks: number;
 }
@@ -33,8 +35,9 @@ export const DEFAULT_CONTRACT_LIMITS: ContractLimits = {
   combinatorProduct: 2_000,
   evaluationPaths: 100_000,
   patternSize: 5_000,
-  patternSizes: 50_000,
+  patternWork: 25_000,
   subschemas: 2_500,
+  definitions: 5_000,
   blocks: 1_000,
 };
 

@@ -4,70 +4,99 @@
  */
 import { RE2JS } from 're2js';
 import { DEFAULT_CONTRACT_LIMITS } from './limits.js';
-import { PatternRefused, translatePattern } from './patternSyntax.js';
+import {
+  MAX_PATTERN_LENGTH,
+  PatternRefused,
+  type TranslatedPattern,
+  translatePattern,
+} from './patternSyntax.js';
 
 export interface LinearPattern {
-  /** Instructions: a match costs at most about this many steps for each character. */
-  readonly size: number;
   test(text: string): boolean;
   /** The pattern: ajv tells patterns apart by this. */
   toString(): string;
 }
 
-/** Patterns, and instructions of all of them: an automaton takes memory in proportion. */
+/** What is known of a pattern before it is compiled, which may take long. */
+export interface MeasuredPattern {
+  /** Instructions: a match costs at most about this many steps for each character. */
+  readonly size: number;
+  /** What compiling takes; about a microsecond each. */
+  readonly work: number;
+  /** @throws PatternRefused PATTERN_UNSUPPORTED */
+  compile(): LinearPattern;
+}
+
+/** Patterns, and the work of all of them: an automaton takes memory in proportion. */
 const MAX_KEPT = 2_000;
-const MAX_KEPT_SIZE = 200_000;
-const kept = new Map<string, LinearPattern | PatternRefused>();
-let keptSize = 0;
+const MAX_KEPT_WORK = 100_000;
+const kept = new Map<string, MeasuredPattern | PatternRefused>();
+let keptWork = 0;
 
-const sizeOf = (entry: LinearPattern | PatternRefused | undefined): number =>
-  entry === undefined || entry instanceof PatternRefused ? 0 : entry.size;
+const workOf = (entry: MeasuredPattern | PatternRefused | undefined): number =>
+  entry === undefined || entry instanceof PatternRefused ? 0 : entry.work;
 
-const keep = (key: string, entry: LinearPattern | PatternRefused): void => {
+const keep = (key: string, entry: MeasuredPattern | PatternRefused): void => {
   kept.set(key, entry);
-  keptSize += sizeOf(entry);
+  keptWork += workOf(entry);
   for (const [oldest, dropped] of kept) {
-    if (kept.size <= MAX_KEPT && keptSize <= MAX_KEPT_SIZE) return;
+    if (kept.size <= MAX_KEPT && keptWork <= MAX_KEPT_WORK) return;
     kept.delete(oldest);
-    keptSize -= sizeOf(dropped);
+    keptWork -= workOf(dropped);
   }
 };
 
-const build = (source: string, maxSize: number): LinearPattern => {
-  const { text, size } = translatePattern(source, maxSize);
+const build = (source: string, text: string): LinearPattern | PatternRefused => {
   try {
     const engine = RE2JS.compile(text);
-    return { size, test: (value) => engine.test(value), toString: () => source };
+    return { test: (value) => engine.test(value), toString: () => source };
   } catch {
-    throw new PatternRefused('PATTERN_UNSUPPORTED', 'the linear-time engine has no such construct');
+    return new PatternRefused('PATTERN_UNSUPPORTED', 'the linear-time engine has no such construct');
   }
+};
+
+const measured = (source: string, { text, size, work }: TranslatedPattern): MeasuredPattern => {
+  let built: LinearPattern | PatternRefused | undefined;
+  return {
+    size,
+    work,
+    compile: () => {
+      built ??= build(source, text);
+      if (built instanceof PatternRefused) throw built;
+      return built;
+    },
+  };
 };
 
 /**
+ * Reads a pattern and compiles nothing.
  * @param maxSize highest number of instructions
  * @throws PatternRefused with the code of the finding
  */
-export const compilePattern = (
+export const measurePattern = (
   source: string,
   maxSize: number = DEFAULT_CONTRACT_LIMITS.patternSize,
-): LinearPattern => {
+): MeasuredPattern => {
   const key = `${maxSize} ${source}`;
   let entry = kept.get(key);
   if (entry === undefined) {
     try {
-      entry = build(source, maxSize);
+      entry = measured(source, translatePattern(source, maxSize));
     } catch (error) {
       if (!(error instanceof PatternRefused)) throw error;
       entry = error;
     }
-    keep(key, entry);
+    if (source.length <= MAX_PATTERN_LENGTH) keep(key, entry);
   }
   if (entry instanceof PatternRefused) throw entry;
   return entry;
 };
 
+/** @throws PatternRefused with the code of the finding */
+export const compilePattern = (source: string): LinearPattern => measurePattern(source).compile();
+
 /** After a match was cut off by a deadline its automaton may be half built: all are made anew. */
 export const forgetPatterns = (): void => {
   kept.clear();
-  keptSize = 0;
+  keptWork = 0;
 };

@@ -18,6 +18,16 @@ interface Piece {
   readonly text: string;
   /** About the number of instructions that it compiles to. */
   readonly size: number;
+  /** The same, where a set of many ranges counts for more: the engine copies them for each instruction. */
+  readonly weight: number;
+}
+
+/** What the engine takes, known before it is asked. */
+export interface TranslatedPattern {
+  readonly text: string;
+  readonly size: number;
+  /** What compiling takes in time and memory; about a microsecond each. */
+  readonly work: number;
 }
 
 const SPACE =
@@ -29,6 +39,11 @@ const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, 
 const MAX_GROUPS = 100;
 /** The engine's own bound on one repetition; larger ones are written as several. */
 const MAX_REPEAT = 1_000;
+/** Ranges of a set: the largest categories of Unicode have some 700, and are read anew at each place. */
+const RANGES = { property: 640, space: 11, short: 4 };
+const PROPERTY_WORK = 80;
+/** Ranges whose copying costs what another instruction does. */
+const RANGES_PER_WEIGHT = 64;
 
 const literal = (codePoint: number): string => {
   const char = String.fromCodePoint(codePoint);
@@ -68,12 +83,16 @@ const property = (letter: string, name: string): string => {
   return `\\${letter}{${value}}`;
 };
 
+const one = (text: string): Piece => ({ text, size: 1, weight: 1 });
+
 class Translator {
   readonly #chars: readonly string[];
   readonly #unicode: boolean;
   readonly #maxSize: number;
   #at = 0;
   #groups = 0;
+  #ranges = 0;
+  #properties = 0;
 
   constructor(source: string, unicode: boolean, maxSize: number) {
     this.#chars = [...source];
@@ -81,10 +100,10 @@ class Translator {
     this.#maxSize = maxSize;
   }
 
-  translate(): Piece {
-    const whole = this.#disjunction();
+  translate(): TranslatedPattern {
+    const { text, size, weight } = this.#disjunction();
     if (this.#at < this.#chars.length) throw new PatternRefused('PATTERN_INVALID', 'unbalanced parenthesis');
-    return whole;
+    return { text, size, work: Math.ceil(this.#chars.length + this.#properties * PROPERTY_WORK + weight) };
   }
 
   #peek(offset = 0): string {
@@ -93,16 +112,17 @@ class Translator {
 
   #disjunction(): Piece {
     let text = '';
-    let size = 0;
+    let [size, weight] = [0, 0];
     while (this.#at < this.#chars.length && this.#peek() !== ')') {
-      const piece = this.#peek() === '|' ? { text: this.#take(), size: 1 } : this.#term();
+      const piece = this.#peek() === '|' ? one(this.#take()) : this.#term();
       text += piece.text;
       size += piece.size;
+      weight += piece.weight;
       if (size > this.#maxSize) {
         throw new PatternRefused('PATTERN_UNSAFE', 'its repetitions multiply to too large an automaton');
       }
     }
-    return { text, size };
+    return { text, size, weight };
   }
 
   #take(count = 1): string {
@@ -116,7 +136,7 @@ class Translator {
     const mark = this.#peek();
     if (mark === '*' || mark === '+' || mark === '?') {
       this.#take();
-      return this.#lazily({ text: `${atom.text}${mark}`, size: atom.size + 1 });
+      return this.#lazily({ text: `${atom.text}${mark}`, size: atom.size + 1, weight: atom.weight + 1 });
     }
     const counted = mark === '{' ? this.#count() : null;
     return counted === null ? atom : this.#lazily(this.#repeat(atom, counted.min, counted.max));
@@ -140,6 +160,7 @@ class Translator {
   #repeat(atom: Piece, min: number, max: number | null): Piece {
     const times = Math.max(min, max ?? min + 1, 1);
     const size = atom.size * times + 1;
+    const weight = atom.weight * times + 1;
     if (size > this.#maxSize) {
       throw new PatternRefused('PATTERN_UNSAFE', `a repetition of ${times} makes too large an automaton`);
     }
@@ -147,24 +168,31 @@ class Translator {
     let text = '';
     let need = min;
     for (; need > MAX_REPEAT; need -= MAX_REPEAT) text += `${unit}{${MAX_REPEAT}}`;
-    if (max === null) return { text: `(?:${text}${unit}{${need},})`, size };
+    if (max === null) return { text: `(?:${text}${unit}{${need},})`, size, weight };
     let optional = max - min;
     if (need + optional <= MAX_REPEAT)
-      return { text: `(?:${text}${unit}{${need},${need + optional}})`, size };
+      return { text: `(?:${text}${unit}{${need},${need + optional}})`, size, weight };
     text += `${unit}{${need}}`;
     for (; optional > 0; optional -= MAX_REPEAT) text += `${unit}{0,${Math.min(optional, MAX_REPEAT)}}`;
-    return { text: `(?:${text})`, size };
+    return { text: `(?:${text})`, size, weight };
   }
 
   #atom(): Piece {
     const char = this.#take();
     if (char === '(') return this.#group();
-    if (char === '[') return this.#class();
-    if (char === '\\') return { text: this.#escape(false), size: 1 };
-    if (char === '^') return { text: '\\A', size: 1 };
-    if (char === '$') return { text: '\\z', size: 1 };
-    if (char === '.') return { text: ANY, size: 1 };
-    return { text: literal(char.codePointAt(0) ?? 0), size: 1 };
+    if (char === '[') return this.#set(() => this.#class());
+    if (char === '\\') return this.#set(() => this.#escape(false));
+    if (char === '^') return one('\\A');
+    if (char === '$') return one('\\z');
+    if (char === '.') return one(ANY);
+    return one(literal(char.codePointAt(0) ?? 0));
+  }
+
+  /** One instruction, weighed by the ranges that reading it counted. */
+  #set(read: () => string): Piece {
+    this.#ranges = 0;
+    const text = read();
+    return { text, size: 1, weight: 1 + this.#ranges / RANGES_PER_WEIGHT };
   }
 
   #group(): Piece {
@@ -181,10 +209,10 @@ class Translator {
     }
     const inner = this.#disjunction();
     if (this.#take() !== ')') throw new PatternRefused('PATTERN_INVALID', 'unbalanced parenthesis');
-    return { text: `(?:${inner.text})`, size: inner.size + 1 };
+    return { text: `(?:${inner.text})`, size: inner.size + 1, weight: inner.weight + 1 };
   }
 
-  #class(): Piece {
+  #class(): string {
     const negated = this.#peek() === '^';
     if (negated) this.#take();
     let text = '';
@@ -202,12 +230,13 @@ class Translator {
       text += typeof to === 'string' ? `${literal(from)}\\-${to}` : `${literal(from)}-${literal(to)}`;
     }
     this.#take();
-    if (text === '') return { text: negated ? '[\\x{0}-\\x{10FFFF}]' : '[^\\x{0}-\\x{10FFFF}]', size: 1 };
-    return { text: `[${negated ? '^' : ''}${text}]`, size: 1 };
+    if (text === '') return negated ? '[\\x{0}-\\x{10FFFF}]' : '[^\\x{0}-\\x{10FFFF}]';
+    return `[${negated ? '^' : ''}${text}]`;
   }
 
   /** @returns a code point, or the text of a set */
   #classAtom(): number | string {
+    this.#ranges += 1;
     const char = this.#take();
     if (char !== '\\') return char.codePointAt(0) ?? 0;
     const escaped = this.#peek();
@@ -222,8 +251,12 @@ class Translator {
   /** An escape that stands for a set or an assertion, else that of one character. */
   #escape(inClass: boolean): string {
     const char = this.#peek();
-    if (/[dDwW]/.test(char) || (!inClass && /[bB]/.test(char))) return `\\${this.#take()}`;
+    if (/[dDwW]/.test(char) || (!inClass && /[bB]/.test(char))) {
+      this.#ranges += RANGES.short;
+      return `\\${this.#take()}`;
+    }
     if (char === 's' || char === 'S') {
+      this.#ranges += RANGES.space;
       this.#take();
       const set = char === 's' ? SPACE : NOT_SPACE;
       return inClass ? set : `[${set}]`;
@@ -232,6 +265,8 @@ class Translator {
       const name = /^[pP]\{([^}]{1,60})\}/.exec(this.#chars.slice(this.#at, this.#at + 64).join(''));
       if (!this.#unicode || name === null) throw new PatternRefused('PATTERN_UNSUPPORTED', 'a doubtful \\p');
       this.#at += name[0].length;
+      this.#ranges += RANGES.property;
+      this.#properties += 1;
       return property(char, name[1] ?? '');
     }
     return literal(this.#codePoint());
@@ -279,16 +314,16 @@ const parses = (source: string, flags: string): boolean => {
   }
 };
 
-const MAX_LENGTH = 4_096;
+export const MAX_PATTERN_LENGTH = 4_096;
 
 /**
  * V4: writes an ECMA-262 pattern in the language of the linear-time engine.
  * @param maxSize instructions that the result may compile to
  * @throws PatternRefused where it is no pattern, needs backtracking, or is too large
  */
-export const translatePattern = (source: string, maxSize: number): Piece => {
-  if (source.length > MAX_LENGTH)
-    throw new PatternRefused('PATTERN_UNSAFE', `longer than ${MAX_LENGTH} characters`);
+export const translatePattern = (source: string, maxSize: number): TranslatedPattern => {
+  if (source.length > MAX_PATTERN_LENGTH)
+    throw new PatternRefused('PATTERN_UNSAFE', `longer than ${MAX_PATTERN_LENGTH} characters`);
   // JSON Schema asks for the u flag; much of the field writes [\w-.], which only the older grammar takes.
   const unicode = parses(source, 'u');
   if (!unicode && !parses(source, '')) throw new PatternRefused('PATTERN_INVALID', 'no ECMA-262 pattern');
