@@ -85,6 +85,12 @@ test('the count itself tells: a page that is gone, swapped or of another revisio
     expect.arrayContaining(['a chain of pages with a gap', 'a page root that its pages do not give']),
   );
   expect(
+    await harm(
+      `update genlock.page set revision = jsonb_set(revision, '{value,counter}', '8') where scan = $1 and n = 2`,
+    ),
+  ).toEqual(['pages of two revisions']);
+  // Last: the bytes are those of every list of the same pages.
+  expect(
     await harm(`update genlock.page_text t set raw = other.raw
       from genlock.page p, genlock.page q, genlock.page_text other
       where p.scan = $1 and q.scan = $1 and p.n = 1 and q.n = 0
@@ -92,9 +98,18 @@ test('the count itself tells: a page that is gone, swapped or of another revisio
   ).toEqual(
     expect.arrayContaining(['bytes that are not those of their digest', 'other tools than its pages']),
   );
-  expect(
-    await harm(
-      `update genlock.page set revision = jsonb_set(revision, '{value,counter}', '8') where scan = $1 and n = 2`,
-    ),
-  ).toEqual(['pages of two revisions']);
+});
+
+test('the count itself tells of a renewal whose pages are not whole, though those of its generation are', async () => {
+  const { key } = await stack.begin(await stack.scripted(listAt(7, 'r', 's', 't')));
+  const renewal = await stack.discover(key);
+  expect(renewal).toMatchObject({ reason: 'UNCHANGED', generation: 1 });
+  expect(await soundnessFaults(stack, key.server)).toEqual([]);
+  await stack.admin.query('delete from genlock.page where scan = $1 and n = 1', [renewal.scan]);
+  expect(await soundnessFaults(stack, key.server)).toEqual([
+    `${key.server} 1: a chain of pages with a gap`,
+    `${key.server} 1: a page root that its pages do not give`,
+    `${key.server} 1: other tools than its pages`,
+    ...['s_0', 's_1'].map((name) => `${key.server} 1: another ${name} than on its page`),
+  ]);
 });

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { type DiscoveryStack, until } from '../integration/discovery/discoveryStack.js';
 
 export interface GatePoint {
-  readonly table: 'page' | 'generation' | 'receipt' | 'active_pointer';
+  readonly table: 'scan' | 'page' | 'generation' | 'receipt' | 'active_pointer';
   readonly on: 'insert' | 'update';
   /** Of the row, in SQL. */
   readonly when: string;

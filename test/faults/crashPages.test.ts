@@ -124,7 +124,25 @@ describe('W1 D6 a worker that lists is lost', () => {
     expect(later.filter(({ cursor }) => committed.has(cursor))).toEqual([]);
   });
 
-  test('W1 D6 killed between the last page and the re-verification: the pages stand, the tail is asked anew', async () => {
+  test('W1 D6 killed between the last page and the re-verification: the pages stand, another asks the tail', async () => {
+    const whole = 'old.content_root is null and new.content_root is not null';
+    const gate = await closeGate(stack, { table: 'scan', on: 'update', when: whole, at: 'commit' });
+    const source = await sessionless(stack);
+    const first = await workers.survivor();
+    const { key, runId, scan } = await begin(stack, source);
+    await gate.reached();
+    await workers.end(first, 'SIGKILL');
+    await gate.pass();
+    expect(await stack.store.readScan(key.tenant, scan)).toMatchObject({ contentRoot: expect.any(String) });
+    // Nobody has asked for the tail yet, or heard that the list is whole.
+    expect(asked(source)).toMatch(/^0+1+2+3+4+$/);
+    expect(await promotions(stack, key)).toEqual(NOTHING_PROMOTED);
+    await workers.start();
+    await expectWhole(stack, key, runId, Array(5).fill(first.name));
+    expect(asked(source)).toMatch(/^0+1+2+3+4+0+$/);
+  });
+
+  test('W1 D6 killed in the re-verification: the pages stand, the tail is asked anew', async () => {
     const { source, key, first, runId } = await waitingFor(4);
     source.release();
     source.hold(0);

@@ -21,6 +21,7 @@ import {
 import { createScriptedStdio } from '../fixtures/scriptedStdio.js';
 import { at, tool } from '../integration/discovery/bentLists.js';
 import {
+  type DiscoveryServices,
   type DiscoveryStack,
   type Outcome,
   ownKey,
@@ -76,7 +77,7 @@ export interface FaultStack extends DiscoveryStack {
   roundsOf(key: DiscoveryKey): Promise<readonly (readonly [round: number, reason: string])[]>;
   /** Bends the catalog, discovers, and holds the end to all that the head of this file says but the mending. */
   expectFault(begun: Begun, fault: Fault, ...bends: readonly CatalogBend[]): Promise<Outcome>;
-  expectUntouched(begun: Begun): Promise<void>;
+  expectUntouched(begun: Pick<Begun, 'key' | 'before'>): Promise<void>;
   /** The next discovery makes the list active, whole. */
   expectMended(begun: Begun, list?: ScriptedList): Promise<Outcome>;
   expectActive(key: DiscoveryKey, list: ScriptedList): Promise<void>;
@@ -86,8 +87,8 @@ export interface FaultStack extends DiscoveryStack {
 const contentOf = ({ pages }: ScriptedList): readonly string[] =>
   pages.flat().map((one) => `${(one as { name: string }).name} ${digestJson(one as never)}`);
 
-export const useFaults = (): FaultStack => {
-  const stack = useDiscovery() as FaultStack;
+export const useFaults = (services: DiscoveryServices = {}): FaultStack => {
+  const stack = useDiscovery(services) as FaultStack;
   const ends: (() => Promise<unknown>)[] = [];
   beforeAll(() => {
     const pool = createPool({ url: stack.database.apiUrl, size: 2, applicationName: 'genlock faults' });

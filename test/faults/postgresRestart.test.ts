@@ -7,12 +7,16 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type EmbeddedPostgres, startPostgres } from '../../src/dev/embeddedPostgres.js';
 import { openStateFolder, type StateFolder } from '../../src/dev/stateFolder.js';
+import type { DiscoveryKey } from '../../src/domain/generation.js';
 import { packageRoot } from '../../src/packageRoot.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
+import { startDiscovery } from '../../src/temporal/discoveryControl.js';
 import { discoveryWorkflowId } from '../../src/workflows/contract.js';
-import { until, useDiscovery } from '../integration/discovery/discoveryStack.js';
+import { until } from '../integration/discovery/discoveryStack.js';
 import { asAdmin } from '../support/administrator.js';
 import type { TestDatabase } from '../support/database.js';
+import { useFaults } from './expectations.js';
+import { soundnessFaults } from './soundness.js';
 import {
   asked,
   begin,
@@ -58,7 +62,7 @@ const ownDatabase = async (): Promise<TestDatabase> => {
   };
 };
 
-const stack = useDiscovery({ inProcess: false, database: ownDatabase });
+const stack = useFaults({ inProcess: false, database: ownDatabase });
 const workers = useWorkers(stack);
 const sessionServer = useSessionServers();
 afterAll(async () => {
@@ -83,6 +87,17 @@ const END = {
   },
 } as const;
 
+/** Only once the worker has missed it. */
+const comesBack = async (key: DiscoveryKey, runId: string): Promise<void> => {
+  const handle = stack.client.workflow.getHandle(discoveryWorkflowId(key), runId);
+  await until(async () => {
+    const [activity] = (await handle.describe()).raw.pendingActivities ?? [];
+    return (activity?.attempt ?? 0) > 1;
+  });
+  postgres = await start(Number(new URL(stack.database.adminUrl).port));
+  expect(postgres.adminUrl).toBe(stack.database.adminUrl);
+};
+
 describe('D6 Postgres is restarted in mid-scan', () => {
   test.each([
     ['stopped', 'without sessions', async () => sessionless(stack)],
@@ -98,13 +113,7 @@ describe('D6 Postgres is restarted in mid-scan', () => {
       await END[how]();
       // The page comes in while there is nowhere to store it.
       source.release();
-      const handle = stack.client.workflow.getHandle(discoveryWorkflowId(key), runId);
-      await until(async () => {
-        const [activity] = (await handle.describe()).raw.pendingActivities ?? [];
-        return (activity?.attempt ?? 0) > 1;
-      });
-      postgres = await start(Number(new URL(stack.database.adminUrl).port));
-      expect(postgres.adminUrl).toBe(stack.database.adminUrl);
+      await comesBack(key, runId);
       expect((await storedPages(stack, key, scan)).slice(0, 2)).toEqual([
         [0, worker.name],
         [1, worker.name],
@@ -113,4 +122,29 @@ describe('D6 Postgres is restarted in mid-scan', () => {
       expect(asked(source)).toMatch(/^0+1+22+3+4+0+$/);
     },
   );
+
+  test('P5 D6 killed, while an unchanged list is refreshed: what served serves on, and is renewed', async () => {
+    const source = await sessionless(stack);
+    const worker = await workers.survivor();
+    const { key, runId: first } = await begin(stack, source);
+    expect(await stack.outcomeOf(key, first)).toMatchObject({ state: 'ELIGIBLE', generation: 1 });
+    const before = await stack.standing(key);
+    source.hold(2);
+    const { runId } = await startDiscovery(stack.client, stack.taskQueue, key);
+    const scan = `${runId}/0`;
+    await waitingAt(source);
+    // Page 2 is asked for ahead, while page 1 is stored.
+    await until(async () => (await storedPages(stack, key, scan)).length === 2);
+    await END.killed();
+    const earlier = source.asked().length;
+    source.release();
+    await comesBack(key, runId);
+    await stack.expectUntouched({ key, before });
+    expect(await stack.outcomeOf(key, runId)).toMatchObject({ reason: 'UNCHANGED', generation: 1, scan });
+    // With page 2 in hand it asked for page 3, and then could not store.
+    expect(source.asked().slice(earlier).join('')).toMatch(/^3+2+3+4+0+$/);
+    expect(await storedPages(stack, key, scan)).toEqual([0, 1, 2, 3, 4].map((n) => [n, worker.name]));
+    expect(await soundnessFaults(stack, key.server)).toEqual([]);
+    expect((await stack.standing(key)).generations).toEqual(before.generations);
+  });
 });

@@ -152,6 +152,8 @@ const race = async (task: PromoterTask): Promise<void> => {
     );
   };
 
+  /** One in each process. Its first promoter has a candidate from before: a publication and a change of trust fence theirs. */
+  const planned = [publish, changeTrust, revokeAndLift, closeAndOpen];
   const between = async (random: Random): Promise<void> => {
     const chosen = random.below(100);
     if (chosen < 25) await read();
@@ -165,7 +167,8 @@ const race = async (task: PromoterTask): Promise<void> => {
     const random = createRandom(seed, task.process * promoters + promoter);
     for (let n = 0; n < task.candidates; n++) {
       const candidate = n === 0 ? first : await prepare();
-      if (n > 0) await between(random);
+      if (n === 1 && promoter === 0) await planned[task.process]?.();
+      else if (n > 0) await between(random);
       await promote(candidate);
       // An activity that did not hear its answer asks again.
       if (random.chance(20)) await promote(candidate);

@@ -1,6 +1,7 @@
 /**
- * The counts of discovery that must be 0, asked of the database alone: every generation that was ever sealed rests on a
- * page set that is whole, of one revision and identity, and gives its page root; from the stored bytes, not from notes.
+ * The counts of discovery that must be 0, asked of the database alone: every generation that was ever sealed, and every
+ * renewal of one, rests on a page set that is whole, of one revision and identity, and gives its page root; from the stored
+ * bytes, not from notes.
  */
 import { digestJson, sha256Bytes } from '../../src/proof/digest.js';
 import {
@@ -11,11 +12,13 @@ import {
 } from '../../src/proof/pageChain.js';
 import type { DiscoveryStack } from '../integration/discovery/discoveryStack.js';
 
-interface GenerationRow {
+interface ScanRow {
   readonly tenant: string;
   readonly server: string;
   readonly generation: number;
   readonly scan: string;
+  /** The scan that has the tools: where a generation was renewed, the one that it is of. */
+  readonly sealed: string;
   readonly revision: unknown;
   readonly identity: string;
   readonly page_root: string | null;
@@ -44,7 +47,7 @@ const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 const resultOf = (raw: Buffer): ListResult =>
   (JSON.parse(raw.toString('utf8')) as { result: ListResult }).result;
 
-const pagesOf = async ({ admin }: DiscoveryStack, row: GenerationRow): Promise<readonly PageRow[]> =>
+const pagesOf = async ({ admin }: DiscoveryStack, row: ScanRow): Promise<readonly PageRow[]> =>
   (
     await admin.query(
       `select p.n, p.request_cursor, t.raw, p.raw_digest, p.revision, p.identity from genlock.page p
@@ -54,11 +57,13 @@ const pagesOf = async ({ admin }: DiscoveryStack, row: GenerationRow): Promise<r
     )
   ).rows;
 
-/** What is wrong with the generations of a server, or of all where none is named; nothing where all hold. */
+/** What is wrong with the generations of a server and their renewals, or of all where none is named; nothing where all hold. */
 export const soundnessFaults = async (stack: DiscoveryStack, server?: string): Promise<readonly string[]> => {
-  const { rows } = await stack.admin.query<GenerationRow>(
-    `select g.tenant, g.server, g.generation, g.scan, s.revision, s.identity, s.page_root, s.tail_at
-      from genlock.generation g join genlock.scan s on s.tenant = g.tenant and s.id = g.scan
+  const { rows } = await stack.admin.query<ScanRow>(
+    `select g.tenant, g.server, g.generation, s.id as scan, g.scan as sealed, s.revision, s.identity, s.page_root, s.tail_at
+      from genlock.generation g join genlock.scan s on s.tenant = g.tenant and s.server = g.server and s.audience = g.audience
+        and (s.id = g.scan or exists (select from genlock.freshness f
+          where f.tenant = s.tenant and f.scan = s.id and f.generation = g.generation))
       where $1::text is null or g.server = $1`,
     [server ?? null],
   );
@@ -69,7 +74,7 @@ export const soundnessFaults = async (stack: DiscoveryStack, server?: string): P
   return faults;
 };
 
-const faultsOf = async (stack: DiscoveryStack, row: GenerationRow): Promise<readonly string[]> => {
+const faultsOf = async (stack: DiscoveryStack, row: ScanRow): Promise<readonly string[]> => {
   const faults: string[] = [];
   const hold = (what: string, holds: boolean): void => {
     if (!holds) faults.push(what);
@@ -109,7 +114,7 @@ const faultsOf = async (stack: DiscoveryStack, row: GenerationRow): Promise<read
   const { rows: kept } = await stack.admin.query<{ name: string; descriptor: string; status: string }>(
     `select name, descriptor, verdict ->> 'status' as status from genlock.candidate_tool
       where tenant = $1 and scan = $2`,
-    [row.tenant, row.scan],
+    [row.tenant, row.sealed],
   );
   hold('other tools than its pages', kept.length === listed.size);
   for (const { name, descriptor, status } of kept) {

@@ -3,6 +3,7 @@
  * worker was lost (D6).
  */
 import { afterAll, expect } from 'vitest';
+import type { InventoryServer } from '../../examples/inventory-mcp/server.js';
 import type { DiscoveryKey } from '../../src/domain/generation.js';
 import { startDiscovery } from '../../src/temporal/discoveryControl.js';
 import {
@@ -23,8 +24,8 @@ export interface PagedSource {
   waiting(): number;
 }
 
-/** Without sessions: its cursors outlive every connection. */
-export const sessionless = async (stack: DiscoveryStack): Promise<PagedSource> => {
+/** Without sessions: its cursors outlive every connection. Its list may change. */
+export const sessionless = async (stack: DiscoveryStack) => {
   const server = await stack.inventory();
   const { catalog, journal, pace } = server.inventory;
   return {
@@ -36,7 +37,8 @@ export const sessionless = async (stack: DiscoveryStack): Promise<PagedSource> =
     hold: (page) => pace.hold(page),
     release: () => pace.release(),
     waiting: () => pace.waiting,
-  };
+    change: server.change,
+  } satisfies PagedSource & Pick<InventoryServer, 'change'>;
 };
 
 /** A way to start servers with sessions that end with the file. */

@@ -8,6 +8,7 @@ import { findTemporal } from '../../src/dev/temporalBinary.js';
 import { type EmbeddedTemporal, startTemporal } from '../../src/dev/temporalServer.js';
 import { packageRoot } from '../../src/packageRoot.js';
 import { searchAttributeTypes } from '../../src/temporal/searchAttributes.js';
+import { processesWith } from '../integration/dev/processList.js';
 import { until, useDiscovery } from '../integration/discovery/discoveryStack.js';
 import {
   asked,
@@ -56,24 +57,39 @@ afterAll(async () => {
   await folder?.remove();
   if (folder !== undefined) await rm(dirname(folder.dir), { recursive: true, force: true });
 });
+
+const END = {
+  stopped: () => temporal.stop(),
+  /** It has no chance to write anything down, or to say goodbye. */
+  killed: async () => {
+    // Its guard has the same words on its own command line, after a shell's.
+    const [server, ...others] = processesWith(join(folder.dir, 'temporal.db')).filter(
+      ({ command }) => !command.startsWith('/bin/sh'),
+    );
+    if (server === undefined || others.length > 0) throw new Error('not one process is the server');
+    process.kill(server.pid, 'SIGKILL');
+    await temporal.stop();
+  },
+} as const;
+
 const comesBack = async (): Promise<void> => {
   temporal = await start(Number(stack.temporal.address.split(':')[1]));
   expect(temporal.address).toBe(stack.temporal.address);
 };
 
 describe('D6 Temporal is restarted in mid-scan', () => {
-  test.each<[string, () => Promise<PagedSource>]>([
-    ['without sessions', () => sessionless(stack)],
-    ['with a session', async () => pagedBySessions(await sessionServer())],
+  test.each<[keyof typeof END, string, () => Promise<PagedSource>]>([
+    ['stopped', 'without sessions', () => sessionless(stack)],
+    ['killed', 'with a session', async () => pagedBySessions(await sessionServer())],
   ])(
-    'D6 a source %s is listed to its end meanwhile, and promoted once Temporal is back',
-    async (_kind, serve) => {
+    'D6 %s, while a source %s is listed: it is listed to its end meanwhile, and promoted once Temporal is back',
+    async (how, _kind, serve) => {
       const source = await serve();
       const worker = await workers.survivor();
       source.hold(2);
       const { key, runId, scan } = await begin(stack, source);
       await waitingAt(source);
-      await temporal.stop();
+      await END[how]();
       source.release();
       // Postgres holds the truth of the pages: the worker needs nobody's leave to go on with its claim.
       await until(async () => (await storedPages(stack, key, scan)).length === 5);
@@ -84,13 +100,13 @@ describe('D6 Temporal is restarted in mid-scan', () => {
     },
   );
 
-  test('D6 with its worker lost meanwhile, another goes on from the last stored page', async () => {
+  test('D6 killed, and its worker as well: another goes on from the last stored page', async () => {
     const source = await sessionless(stack);
     const first = await workers.survivor();
     source.hold(2);
     const { key, runId } = await begin(stack, source);
     await waitingAt(source);
-    await temporal.stop();
+    await END.killed();
     await workers.end(first, 'SIGKILL');
     source.release();
     await comesBack();

@@ -1,7 +1,11 @@
 /** The scheduled refresh: a tick starts the discovery under its fixed id, or finds the one that runs. */
 import { describe, expect, test } from 'vitest';
+import { digestJson } from '../../../src/proof/digest.js';
+import type { PageRecord } from '../../../src/store/scanStore.js';
 import { ensureRefreshSchedule, startDiscovery } from '../../../src/temporal/discoveryControl.js';
 import { discoveryWorkflowId, refreshScheduleId } from '../../../src/workflows/contract.js';
+import { soundnessFaults } from '../../faults/soundness.js';
+import { at, serveList, tool, tools } from './bentLists.js';
 import { ownKey, until, useDiscovery } from './discoveryStack.js';
 
 const stack = useDiscovery();
@@ -10,6 +14,7 @@ const schedule = (key: ReturnType<typeof ownKey>, seconds: number) =>
 const discoveriesOf = (key: ReturnType<typeof ownKey>) =>
   stack.operator.listDiscoveries(key.tenant, { server: key.server, limit: 100 });
 
+const textOf = ({ rawDigest, reading }: PageRecord): string => `${rawDigest} ${reading}`;
 const keptTexts = async (key: ReturnType<typeof ownKey>): Promise<number> => {
   const { rows } = await stack.admin.query(
     `select count(distinct (p.raw_digest, p.reading))::int as texts from genlock.page p
@@ -44,6 +49,41 @@ describe('S7 a refresh of a list that is mostly the same', () => {
     expect(
       await stack.operator.discoveredTools(key.tenant, again.scan, { after: -1, limit: 100 }),
     ).toHaveLength(50);
+  });
+
+  test('S7 D9 pages of known bytes beside one that differs: a new generation, and only that page is kept anew', async () => {
+    const key = ownKey();
+    const state = {
+      pages: ['a', 'b', 'c', 'd'].map((prefix) => tools(2, prefix)),
+      revision: at(7),
+    };
+    const server = await stack.bent({ list: serveList(() => state) });
+    await stack.register(key, server.url);
+    expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE', generation: 1, pages: 4 });
+    const before = await stack.store.active(key);
+    // All bytes change with the revision, which every page carries; but another credential may see other tools at the same one.
+    stack.secrets.set('GENLOCK_CREDENTIAL_ACME_REFRESH', 'another-token');
+    const reference = { kind: 'reference', reference: 'env:GENLOCK_CREDENTIAL_ACME_REFRESH' } as const;
+    await stack.register(key, server.url, { audiences: { [key.audience]: reference } });
+    const changed = tool('c_1', { description: 'for the other credential' });
+    state.pages[2] = [tool('c_0'), changed];
+    expect(await stack.discover(key)).toMatchObject({
+      state: 'ELIGIBLE',
+      generation: 2,
+      pages: 4,
+      tools: 8,
+    });
+    const active = await stack.store.active(key);
+    const [old, now] = await Promise.all(
+      [before, active].map(async (one) => (await stack.store.pages(key.tenant, one?.scan ?? '')).map(textOf)),
+    );
+    expect(now?.map((text, n) => text === old?.[n])).toEqual([true, true, false, true]);
+    expect(await keptTexts(key)).toBe(5);
+    expect(await soundnessFaults(stack, key.server)).toEqual([]);
+    const [row] = (await stack.store.sealedTools(key.tenant, active?.scan ?? '')).filter(
+      ({ name }) => name === 'c_1',
+    );
+    expect(row).toMatchObject({ descriptor: digestJson(changed as never), source: JSON.stringify(changed) });
   });
 
   test('S5 one tool more makes a new generation of all the tools', async () => {
