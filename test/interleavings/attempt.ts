@@ -6,6 +6,8 @@ import type { World } from './world.js';
 
 /** A worker that dies: no fault of the source or of Genlock's own, so that a retry follows. */
 export const killed = (): ApplicationFailure => ApplicationFailure.retryable('killed', 'KILLED');
+export const isKill = (error: unknown): boolean =>
+  error instanceof Error && 'type' in error && error.type === 'KILLED';
 
 export class Attempt {
   readonly world: World;
@@ -14,6 +16,8 @@ export class Attempt {
   readonly number: number;
   /** Whether another attempt has its place: it passes no moments any more. */
   gone: boolean;
+  /** What a real attempt has asked its source last. */
+  asked: Promise<unknown> | null = null;
   /** Rejects where the attempt is frozen. */
   readonly frozen: Promise<never>;
   freeze: () => Promise<void> = async () => undefined;

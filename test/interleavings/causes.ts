@@ -103,6 +103,23 @@ const distinct = (pages: readonly Page[]): readonly Tool[] => [
 const isDown = ({ faults }: Window): boolean =>
   faults.filter((fault) => fault === 'UPSTREAM_ERROR').length >= 3;
 
+/** D5, D8, D9: what a candidate is held for because of what was accepted before it. */
+const HOLDS: ReadonlySet<string> = new Set([
+  'IDENTITY_CHANGED',
+  'NEW_INCARNATION',
+  'ROLLBACK',
+  'FAST_FORWARD',
+  'EQUIVOCATION',
+  'SHRUNK',
+]);
+
+/** Held by what serves now, or maybe by what served before the pointer moved. */
+const isHeld = (reason: string, window: Window, beside: Beside): boolean => {
+  const candidate = candidateOf(window);
+  if (!HOLDS.has(reason) || candidate === null) return false;
+  return holds(candidate, beside).has(reason) || beside.pointer !== window.pointer;
+};
+
 /** Whether something that happened while the scan ran is a reason to end it so. */
 export const causeOf = (reason: string, window: Window, beside: Beside, restarts: number): boolean => {
   const moved = window.stamps.size > 1;
@@ -135,20 +152,16 @@ export const causeOf = (reason: string, window: Window, beside: Beside, restarts
     case 'SESSION_LOST':
       return window.faults.includes(reason) || isDown(window) || (window.overtaken && window.claims > 1);
     case 'UPSTREAM_ERROR':
-      return isDown(window);
+      return window.tails === 0 && isDown(window);
     case 'TAIL_UNVERIFIED':
-      return window.faults.length >= 3;
+      return window.tails > 0 && window.faults.length >= 3;
     case 'CHANGED_DURING_SCAN':
       return beside.trust !== window.trust;
     case 'FENCED':
       return beside.trust !== window.trust || beside.epoch !== window.epoch || window.wasClosed;
     case 'LOST':
       return beside.pointer !== window.pointer;
-    default: {
-      const candidate = candidateOf(window);
-      return (
-        candidate !== null && (holds(candidate, beside).has(reason) || beside.pointer !== window.pointer)
-      );
-    }
+    default:
+      return isHeld(reason, window, beside);
   }
 };

@@ -19,6 +19,8 @@ export const FENCES = {
   epochAtRenewal: (scan: number, now: number): boolean => scan === now,
   trustAtRenewal: (scan: number, now: number): boolean => scan === now,
   pointerAtRenewal: (scan: number, now: number): boolean => scan === now,
+  /** D5: whether an acceptance was given beside the pointer that a scan began with. */
+  pointerOfAcceptance: (accepted: number, scan: number): boolean => accepted === scan,
 };
 
 export const CORE = {

@@ -32,7 +32,7 @@ export const begin = (scan: string, attempt = 1): readonly Fact[] => [
 ];
 export const read = (scan: string, page: Page, claim = '0.1'): readonly Fact[] => [
   { fact: 'page', scan, claim, page },
-  { fact: 'stored', scan, claim },
+  { fact: 'stored', scan, claim, cursor: page.cursor },
 ];
 export const tail = (scan: string, page: Page | undefined): readonly Fact[] => [
   { fact: 'step', scan, step: 'verifyTail' },

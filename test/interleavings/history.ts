@@ -31,7 +31,13 @@ export type Fact =
   | { readonly fact: 'claim'; readonly scan: string; readonly segment: number; readonly attempt: number }
   | { readonly fact: 'page' | 'tail'; readonly scan: string; readonly claim: string; readonly page: Page }
   | { readonly fact: 'fault'; readonly scan: string; readonly what: string }
-  | { readonly fact: 'stored'; readonly scan: string; readonly claim: string }
+  /** The page that was asked for with this cursor. */
+  | {
+      readonly fact: 'stored';
+      readonly scan: string;
+      readonly claim: string;
+      readonly cursor: string | undefined;
+    }
   /** The run asks for a step of a scan. */
   | { readonly fact: 'step'; readonly scan: string; readonly step: string }
   | { readonly fact: 'hint' | 'policy' | 'trust' | 'closed' | 'opened' | 'runBegin' }
@@ -54,9 +60,11 @@ export interface Window {
   readonly stamps: Set<string>;
   readonly identities: Set<string>;
   readonly answers: Page[];
-  readonly lastOf: Map<string, Page>;
+  /** The newest answer by claim and cursor. */
+  readonly answerTo: Map<string, Page>;
   readonly stored: Page[];
-  readonly faults: string[];
+  /** Since the source last answered, or an attempt or the tail began: only these are a reason to give up. */
+  faults: readonly string[];
   claims: number;
   /** Whether another scan of the list began meanwhile. */
   overtaken: boolean;
@@ -81,6 +89,10 @@ export const toolsText = (tools: readonly Tool[]): string =>
     .sort()
     .join(' ');
 
+/** By which an answer is found again when it is stored: a page may be on its way while the one before it is stored. */
+export const askedBy = (claim: string, cursor: string | undefined): string =>
+  cursor === undefined ? claim : `${claim} ${cursor}`;
+
 /** @param now what a scan that begins now rests on */
 export const newWindow = (
   now: Pick<Window, 'epoch' | 'trust' | 'pointer' | 'closed'>,
@@ -91,7 +103,7 @@ export const newWindow = (
   claim: '',
   claims: 0,
   overtaken: false,
-  lastOf: new Map(),
+  answerTo: new Map(),
   answers: [],
   stored: [],
   faults: [],

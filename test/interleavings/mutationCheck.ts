@@ -1,12 +1,16 @@
-/** Looks for the round in which a core without one of its guards is found out. */
+/** Looks for the round in which a core without one of its guards is found out, and the whole core is not. */
+import { CORE, type Core } from './core.js';
 import type { Mutant } from './mutant.js';
 import { judge } from './oracle.js';
 import { runRound } from './round.js';
 import { type Schedule, scheduleOf } from './schedule.js';
 import { createSimulation } from './simulation.js';
 
+const judged = async (schedule: Schedule, core: Core): Promise<readonly string[]> =>
+  judge((await runRound(schedule, createSimulation({ core }), false)).world.facts);
+
 /**
- * The first round in which the oracle disagrees, with what it says; null where `most` rounds show nothing.
+ * The first round in which the oracle disagrees with this core alone, with what it says; null where `most` rounds show nothing.
  * @param fitted what a round is made to be, where the real parts could run it otherwise
  */
 export const findDisagreement = async (
@@ -17,9 +21,9 @@ export const findDisagreement = async (
 ): Promise<{ readonly schedule: Schedule; readonly says: string } | null> => {
   for (let round = 0; round < most; round++) {
     const schedule = fitted(scheduleOf(seed, round, kinds));
-    const { world } = await runRound(schedule, createSimulation({ core }), false);
-    const [says] = judge(world.facts);
-    if (says !== undefined) return { schedule, says };
+    const [says] = await judged(schedule, core);
+    // An oracle that disagrees with the whole core too has found no guard, but a fault of its own.
+    if (says !== undefined && (await judged(schedule, CORE)).length === 0) return { schedule, says };
   }
   return null;
 };

@@ -17,6 +17,7 @@ import {
   rival,
   scanned,
   source,
+  tail,
   truth,
 } from './histories.js';
 import type { Fact, Page } from './history.js';
@@ -105,6 +106,11 @@ describe('what was accepted is wrong where', () => {
       's: D2: a hint came after the tail, and nobody asked again',
     ],
     [
+      'D2 hints are answered for ever',
+      quiet({ beforePromotion: [1, 2, 3].flatMap(() => tail('s', firstOfA)) }),
+      's: D2: more than 3 tails',
+    ],
+    [
       'D6 a stale attempt stored a page',
       quiet({ beforeTail: read('s', lastOfA, '0.0') }),
       's: D6: an attempt that lost its claim stored a page',
@@ -186,6 +192,40 @@ describe('a run is wrong where', () => {
   ])('%s', (_, facts, says) => {
     expect(judge(facts)).toContain(says);
   });
+});
+
+describe('a refusal that nothing caused is wrong', () => {
+  const failing = (scan: string): readonly Fact[] =>
+    [1, 2, 3].map(() => ({ fact: 'fault', scan, what: 'UPSTREAM_ERROR' }) as const);
+  const begun = [source(truth(A)), RUN, ...begin('s')];
+
+  test('D3 faults of pages are no reason to give the tail up, those of the tail are', () => {
+    const [one, two] = pagesOf(truth(A)) as [Page, Page];
+    const before = [...begun, ...failing('s').slice(1), ...read('s', one), ...read('s', two)];
+    const asking = { fact: 'step', scan: 's', step: 'verifyTail' } as const;
+    const end = refuse('s', 'TAIL_UNVERIFIED');
+    expect(judge([...before, asking, ...failing('s').slice(2), end])).toEqual([
+      's: TAIL_UNVERIFIED without a cause: this scan had to be accepted',
+    ]);
+    expect(judge([...before, asking, ...failing('s'), end])).toEqual([]);
+  });
+
+  test.each(['INTERNAL', 'ROLLBACK'])('P1 %s after the pointer moved', (reason) => {
+    const facts = [...begun, ...read('s', firstOfA), ...rival, refuse('s', reason)];
+    const says = `s: ${reason} without a cause: this scan had to be accepted`;
+    expect(judge(facts)).toEqual(reason === 'INTERNAL' ? [says] : []);
+  });
+});
+
+test('D6 a page that is stored while the next one has come is that page', () => {
+  const [one, two] = pagesOf(truth(A)) as [Page, Page];
+  const came = (page: Page): Fact => ({ fact: 'page', scan: 's', claim: '0.1', page });
+  const stored = ({ cursor }: Page): Fact => ({ fact: 'stored', scan: 's', claim: '0.1', cursor });
+  const pages = [came(one), came(two), stored(one), stored(two)];
+  expect(judge(quiet({ pages: [], beforeTail: pages }))).toEqual([]);
+  expect(judge(quiet({ pages: [], beforeTail: [...pages.slice(0, 3)] }))).toContain(
+    's: D1: accepted before the list had ended',
+  );
 });
 
 test('D8 an announced identity follows', () => {

@@ -3,9 +3,12 @@
  * the scan began. It shares no code and no type with the product, so that neither can copy a mistake of the other.
  */
 import { causeOf, contradiction } from './causes.js';
-import { type Fact, newWindow, stampText, type Truth, toolsText, type Window } from './history.js';
+import { askedBy, type Fact, newWindow, stampText, type Truth, toolsText, type Window } from './history.js';
 import { RunRules } from './runRules.js';
 import type { Beside } from './standing.js';
+
+/** Of one scan: hints may come faster than a source can be asked. */
+const MOST_TAILS = 3;
 
 /** Scans of a candidate that competes with the run. */
 const isRival = (scan: string): boolean => scan.startsWith('rival');
@@ -73,9 +76,11 @@ export const judge = (facts: readonly Fact[]): readonly string[] => {
         if (step === 'verifyTail') {
           window.tails++;
           window.hints = 0;
+          window.faults = [];
+          if (window.tails > MOST_TAILS) say(scan, `D2: more than ${MOST_TAILS} tails`);
           if (!isRival(scan)) run.asked();
         }
-        if (step === 'promote' && window.hints > 0 && window.tails < 3)
+        if (step === 'promote' && window.hints > 0 && window.tails < MOST_TAILS)
           say(scan, 'D2: a hint came after the tail, and nobody asked again');
         return;
       }
@@ -87,6 +92,7 @@ export const judge = (facts: readonly Fact[]): readonly string[] => {
             ? known
             : Object.assign(known, { epoch, trust, pointer, closed, wasClosed: closed });
         window.claims++;
+        window.faults = [];
         window.claim = `${fact.segment}.${fact.attempt}`;
         return;
       }
@@ -94,7 +100,8 @@ export const judge = (facts: readonly Fact[]): readonly string[] => {
       case 'tail': {
         const window = windowOf(fact.scan);
         window.answers.push(fact.page);
-        window.lastOf.set(fact.claim, fact.page);
+        window.answerTo.set(askedBy(fact.claim, fact.page.cursor), fact.page);
+        window.faults = [];
         if (fact.fact === 'tail') Object.assign(window, { tail: source, tailPage: fact.page });
         else if (
           fact.claim === window.claim &&
@@ -103,13 +110,15 @@ export const judge = (facts: readonly Fact[]): readonly string[] => {
           say(fact.scan, 'D6: a page that was stored is asked for again');
         return;
       }
-      case 'fault':
-        windowOf(fact.scan).faults.push(fact.what);
+      case 'fault': {
+        const window = windowOf(fact.scan);
+        window.faults = [...window.faults, fact.what];
         return;
+      }
       case 'stored': {
         const window = windowOf(fact.scan);
         if (fact.claim !== window.claim) say(fact.scan, 'D6: an attempt that lost its claim stored a page');
-        const page = window.lastOf.get(fact.claim);
+        const page = window.answerTo.get(askedBy(fact.claim, fact.cursor));
         if (page !== undefined) window.stored.push(page);
         return;
       }

@@ -8,7 +8,7 @@ import type { DiscoveryKey } from '../../src/domain/generation.js';
 import type { RoundRules } from '../../src/domain/rounds.js';
 import { runDiscovery } from '../../src/workflows/discoveryRun.js';
 import type { Kind } from './acts.js';
-import { Attempt } from './attempt.js';
+import { Attempt, isKill } from './attempt.js';
 import type { Tool } from './history.js';
 import type { Schedule } from './schedule.js';
 import { type Operator, World } from './world.js';
@@ -41,8 +41,7 @@ export interface Verdict {
 
 const MAX_ATTEMPTS = 20;
 
-const isOurs = (error: unknown, attempt: Attempt): boolean =>
-  attempt.gone || (error instanceof Error && 'type' in error && error.type === 'KILLED');
+const isOurs = (error: unknown, attempt: Attempt): boolean => attempt.gone || isKill(error);
 
 const discover = (
   side: Side,
@@ -83,7 +82,11 @@ const discover = (
     steps: {
       scanPages: (input) => attempting('scanPages', input),
       verifyTail: (input) => attempting('verifyTail', input),
-      checkContract: (input) => attempting('checkContract', input),
+      checkContract: async (input) => {
+        const result = await attempting('checkContract', input);
+        if (result.kind === 'unchanged') ended(input.scan, 'RETIRED', 'UNCHANGED');
+        return result;
+      },
       seal: (input) => attempting('seal', input),
       promote: async (input) => {
         const result = await attempting('promote', input);

@@ -30,7 +30,8 @@ interface Making {
   readonly random: Random;
   /** Somewhere in the run; answers where. */
   readonly place: Place;
-  readonly before: Place;
+  /** Before the run, or before one of those after it. */
+  readonly before: (act: Act, later?: number) => number;
 }
 
 const change = ({ below, pick }: Random): Act => ({
@@ -59,6 +60,10 @@ const MAKERS: { readonly [K in Kind]: (making: Making) => unknown } = {
   hintDuplicated: ({ random, place }) =>
     place({ do: 'hint' }, place({ do: 'hint' }, place(change(random))) + random.below(3)),
   hintSpurious: ({ place }) => place({ do: 'hint' }),
+  hintStorm: ({ random, place }) => {
+    const gap = 1 + random.below(3);
+    for (let at = random.below(9); at < 50; at += gap) place({ do: 'hint' }, at);
+  },
   crash: ({ place }) => place({ do: 'crash' }),
   crashes: ({ random, place }) => place({ do: 'crash' }, place({ do: 'crash' }) + random.below(4)),
   freeze: ({ random, place }) => place({ do: 'freeze', moments: 1 + random.below(9) }),
@@ -81,7 +86,10 @@ const MAKERS: { readonly [K in Kind]: (making: Making) => unknown } = {
   identity: ({ random, place, before }) => (random.chance(30) ? before : place)({ do: 'identity' }),
   identityReturned: ({ random, place }) =>
     place({ do: 'identity' }, place({ do: 'identity' }) + 1 + random.below(4)),
-  identityAnnounced: ({ before }) => [before({ do: 'announce' }), before({ do: 'identity' })],
+  identityAnnounced: ({ random, before }) => [
+    before({ do: 'announce' }),
+    before({ do: 'identity' }, random.below(2)),
+  ],
   rollback: ({ random, before }) => [
     before({ do: 'count', by: -3 - random.below(3) }),
     random.chance(50) && before(change(random)),
@@ -96,6 +104,13 @@ const MAKERS: { readonly [K in Kind]: (making: Making) => unknown } = {
     if (random.chance(25)) before({ do: 'identity' });
     before({ do: 'accept' });
   },
+  // What was accepted is gone again, and comes back after the pointer has moved.
+  acceptedLate: ({ before }) => [
+    before({ do: 'identity' }),
+    before({ do: 'accept' }, 1),
+    before({ do: 'identity' }, 1),
+    before({ do: 'identity' }, 2),
+  ],
   repeats: misbehaviour('repeats'),
   cycles: misbehaviour('cycles'),
   stands: misbehaviour('stands'),
@@ -136,18 +151,18 @@ export const scheduleOf = (
     'contentToken',
     'none',
   ] as const);
-  let runs = random.pick([1, 2, 2, 3] as const);
+  let runs: number = random.pick([1, 2, 2, 3] as const);
   const moments = 2 * Math.ceil((tools + 1) / pageSize) + 9;
   const plan: Planned[] = [];
   const put = (kind: Kind, run: number): void => {
-    const add = (act: Act, at: number): number => {
-      plan.push({ run, at, act, kind });
+    const add = (act: Act, at: number, when = run): number => {
+      plan.push({ run: when, at, act, kind });
       return at;
     };
     MAKERS[kind]({
       random,
       place: (act, at = random.below(moments)) => add(act, at),
-      before: (act) => add(act, -1),
+      before: (act, later = 0) => add(act, -1, run + later),
     });
   };
   for (let faults = random.pick([0, 1, 1, 1, 2, 2, 3] as const); faults > 0; faults--) {
@@ -155,9 +170,12 @@ export const scheduleOf = (
     if (NEEDS_A_PAST.has(kind) && runs === 1) runs = 2;
     const run = NEEDS_A_PAST.has(kind) ? 1 + random.below(runs - 1) : random.below(runs);
     if (kind === 'accepted') {
-      runs = 3;
+      runs = Math.max(runs, 3);
       put(random.pick(HOLDS), 1);
       put('accepted', 2);
+    } else if (kind === 'acceptedLate') {
+      runs = 4;
+      put(kind, 1);
     } else put(kind, run);
   }
   return {

@@ -33,7 +33,8 @@ const asRevision = (stamp: Stamp): SourceRevision | null =>
       : { binding: 'SERVER_REVISION', value: stamp };
 const rootOf = (tools: readonly Tool[]): Digest => asDigest(toolsText(tools));
 
-const asStored = (page: Page): StoredPage => ({
+const asStored = (page: Page, request: number | null = null): StoredPage => ({
+  request,
   requestCursor: page.cursor,
   nextCursor: page.next,
   tools: page.tools.map(({ name, version }) => ({ name, descriptor: asDigest(`${name}#${version}`) })),
@@ -105,27 +106,37 @@ export const createReading = (store: SimulatedStore, core: Core, segmentPages: n
     const key = keyOf(record, attempt);
     if (isTorn(attempt, key)) return stopOf('IDENTITY_TORN');
     const kept = bound ? record.session : null;
+    const isKnown = store.knownPages();
     const session = kept ?? attempt.world.source.openSession();
     if (bound && session !== kept) return stopOf('SESSION_LOST');
-    for (let fetched = 0, failed = 0; ; fetched++) {
-      if (fetched >= segmentPages) return { kind: 'more', pages: scan.pages, tools: scan.seenNames.size };
-      const answer = await ask(attempt, 'page', { key, session }, cursor);
-      if (answer.kind === 'stop') return answer;
-      if (answer.kind === 'fault') {
-        if (answer.what !== 'UPSTREAM_ERROR') return stopOf(answer.what);
-        if (++failed >= TRIES)
-          return stopOf(mayBeGone(input, scan.pages, session) ? 'SESSION_LOST' : answer.what);
-        fetched--;
-        continue;
+    let requests = 0;
+    const fetch = async (from: string | undefined): Promise<StoredPage | Stop> => {
+      for (let tries = 1; ; tries++) {
+        const answer = await ask(attempt, 'page', { key, session }, from);
+        requests++;
+        if (answer.kind === 'stop') return answer;
+        if (answer.kind === 'page') return asStored(answer.page, kept === null ? requests : null);
+        if (answer.what !== 'UPSTREAM_ERROR' || tries >= TRIES) return stopOf(answer.what);
       }
-      failed = 0;
-      const page = asStored(answer.page);
+    };
+    let ahead: StoredPage | Stop | null = null;
+    for (let fetched = 0; ; fetched++) {
+      if (fetched >= segmentPages) return { kind: 'more', pages: scan.pages, tools: scan.seenNames.size };
+      const page: StoredPage | Stop = ahead ?? (await fetch(cursor));
+      ahead = null;
+      if ('kind' in page)
+        return page.reason === 'UPSTREAM_ERROR' && mayBeGone(input, scan.pages, session)
+          ? stopOf('SESSION_LOST')
+          : page;
       const verdict = core.acceptPage(scan, page, LIMITS);
       if (verdict.kind === 'stop') return stopOf(verdict.reason);
       if (scan.pages === 0) record.session = session;
+      // What is known is stored while the next page is on its way: here when that has come.
+      if (isKnown(page) && verdict.kind === 'continue' && fetched + 1 < segmentPages)
+        ahead = await fetch(verdict.cursor);
       await attempt.at('store');
       if (!store.storePage(record, claim, scan.pages, page)) throw fenced();
-      attempt.note({ fact: 'stored', scan: input.scan, claim });
+      attempt.note({ fact: 'stored', scan: input.scan, claim, cursor: page.requestCursor });
       await attempt.at('stored');
       if (verdict.kind === 'complete') return finish();
       ({ scan, cursor } = verdict);

@@ -10,6 +10,8 @@ import type { Core } from './core.js';
 import type { Tool, Truth } from './history.js';
 
 export interface StoredPage extends PageFacts {
+  /** Which request of its connection it answers; null in a session that was gone on with, where ids are random. */
+  readonly request: number | null;
   /** As the source wrote it, for the oracle. */
   readonly listed: readonly Tool[];
   readonly truth: Pick<Truth, 'stamp' | 'identity'>;
@@ -108,8 +110,18 @@ export class SimulatedStore {
     return true;
   }
 
+  /**
+   * The pages that the active generation was read from: a scan knows their bytes, which hold the id of the request, tools,
+   * stamp and next cursor, and nothing else that moves.
+   */
+  knownPages(): (page: StoredPage) => boolean {
+    const known = new Set(this.active?.scan.pages.map(bytesOf));
+    return (page) => page.request !== null && known.has(bytesOf(page));
+  }
+
   openAcceptances(base: number): readonly Acceptance[] {
-    return this.#acceptances.filter((one) => one.usedBy === null && one.base === base);
+    const { pointerOfAcceptance } = this.#core.fences;
+    return this.#acceptances.filter((one) => one.usedBy === null && pointerOfAcceptance(one.base, base));
   }
 
   /** D5: the newest held scan, beside the pointer that it was judged by. */
@@ -142,7 +154,7 @@ export class SimulatedStore {
     if (!fences.isOpen(this.closed)) return { outcome: 'fenced', what: 'closed' };
     if (!fences.pointerAtPromotion(scan.base, this.#version)) return { outcome: 'lost' };
     const resting = this.#acceptances.filter(({ id }) => scan.restsOn.includes(id));
-    if (resting.some((one) => one.usedBy !== null || one.base !== scan.base))
+    if (resting.some((one) => one.usedBy !== null || !fences.pointerOfAcceptance(one.base, scan.base)))
       return { outcome: 'fenced', what: 'acceptance' };
     for (const one of resting) one.usedBy = scan.id;
     this.#moveTo(scan, ++this.#generations);
@@ -172,6 +184,7 @@ export class SimulatedStore {
     this.active = { ...active, revision };
     this.acceptedOf.set(active.identity, this.active);
     scan.renewed = true;
+    scan.end = 'UNCHANGED';
     return { outcome: 'renewed', generation: active.generation };
   }
 
@@ -186,6 +199,9 @@ export class SimulatedStore {
     this.#version++;
   }
 }
+
+const bytesOf = ({ request, nextCursor, listed, truth }: StoredPage): string =>
+  JSON.stringify([request, nextCursor, listed, truth.stamp]);
 
 /** Every tool of a scan once, by its first place. */
 export const distinct = (pages: readonly StoredPage[]): readonly Tool[] => {

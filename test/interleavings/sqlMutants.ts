@@ -9,7 +9,7 @@ import { disagreements } from './agreement.js';
 import type { Fence } from './core.js';
 import { fencing } from './mutant.js';
 import { findDisagreement } from './mutationCheck.js';
-import { asReal } from './realRound.js';
+import { asReal, type RealParts } from './realRound.js';
 import { cloneForRounds, openRealStack } from './realStack.js';
 
 export interface SqlMutant {
@@ -70,10 +70,14 @@ const removeGuard = (adminUrl: string, { function: name, guard, by }: SqlMutant)
     await admin.query(text.replace(guard, by));
   });
 
-/** @returns what was said first; null where nothing disagrees */
+/**
+ * @param untouched parts over a database with all of its guards, in which the same round must be as it must be
+ * @returns what was said first; null where nothing disagrees
+ */
 export const findRealDisagreement = async (
   mutant: SqlMutant,
   postgres: TestPostgres,
+  untouched: RealParts,
   seed: number,
 ): Promise<string | null> => {
   const simulated = await findDisagreement(
@@ -83,6 +87,7 @@ export const findRealDisagreement = async (
     asReal,
   );
   if (simulated === null) return null;
+  if ((await disagreements(simulated.schedule, untouched)).length > 0) return null;
   const database = await cloneForRounds(postgres);
   try {
     await removeGuard(database.adminUrl, mutant);

@@ -11,6 +11,10 @@ export interface Disagreement {
 
 /** Of 100 rounds; fewer or more accepted, and one half of the oracle would have little to judge. */
 const ACCEPTED_SHARE = { least: 25, most: 75 };
+/** Shares of fewer rounds are chance. */
+export const FLOORS_FROM = 2_000;
+/** What a full run is held to besides: it has so many rounds or more. */
+const FULL = { rounds: 100_000, realRounds: 2_000, seconds: 300 };
 /** Of 100 rounds each kind of fault must have happened in so many. */
 const KIND_SHARE = 1;
 
@@ -42,13 +46,31 @@ export class Tally {
     if (!caught) this.uncaught.push(name);
   }
 
-  /** What the run failed to show; nothing where it is good. */
-  shortfalls(): readonly string[] {
+  get judgesFloors(): boolean {
+    return this.#rounds >= FLOORS_FROM;
+  }
+
+  /**
+   * What the run failed to show; nothing where it is good.
+   * @param asked real rounds that were asked for, and the seconds that the run took
+   */
+  shortfalls(asked: { readonly realRounds: number; readonly seconds: number }): readonly string[] {
+    const least = Math.max(asked.realRounds, this.#rounds >= FULL.rounds ? FULL.realRounds : 0);
+    return [
+      ...this.uncaught.map((name) => `nothing disagreed with a core without: ${name}`),
+      ...(this.realRounds < least ? [`${this.realRounds} real rounds, and not ${least}`] : []),
+      ...(this.#rounds >= FULL.rounds && asked.seconds > FULL.seconds
+        ? [`${Math.round(asked.seconds)} seconds, and not ${FULL.seconds}`]
+        : []),
+      ...(this.judgesFloors ? this.#belowFloors() : []),
+    ];
+  }
+
+  #belowFloors(): readonly string[] {
     const share = (100 * this.#accepted) / this.#rounds;
     const { least, most } = ACCEPTED_SHARE;
     const floor = Math.floor((this.#rounds * KIND_SHARE) / 100);
     return [
-      ...this.uncaught.map((name) => `nothing disagreed with a core without: ${name}`),
       ...(share < least || share > most
         ? [`${share.toFixed(1)} % accepted, and not ${least}–${most} %`]
         : []),

@@ -1,10 +1,11 @@
 /** The real source and store, watched: each call goes through, passes the moment that it is, and leaves its fact. */
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { DiscoveryKey } from '../../src/domain/generation.js';
 import type { SourceRevision } from '../../src/domain/snapshot.js';
 import { mcpSource } from '../../src/sources/mcp/mcpSource.js';
 import type { ToolSource } from '../../src/sources/source.js';
 import type { ScanStore } from '../../src/store/scanStore.js';
-import type { Attempt } from './attempt.js';
+import { type Attempt, isKill } from './attempt.js';
 import type { Stamp, Tool, Truth } from './history.js';
 import { identityOf, type RealSource, type Served } from './realSource.js';
 
@@ -36,16 +37,37 @@ const versionOf = (text: string): number =>
 export const watchedSource = (served: Served, attempt: Attempt, part: 'page' | 'tail'): ToolSource => ({
   connect: async (target, options) => {
     const connection = await mcpSource.connect(target, options);
-    const listPage: typeof connection.listPage = async (cursor, how) => {
+    const ask: typeof connection.listPage = async (cursor, how) => {
       await attempt.at('ask');
       served.asking = { attempt, part };
       return await connection.listPage(cursor, how);
+    };
+    const listPage: typeof connection.listPage = (cursor, how) => {
+      const asked = ask(cursor, how);
+      attempt.asked = asked;
+      return asked;
     };
     return new Proxy(connection, {
       get: (whole, name) => (name === 'listPage' ? listPage : Reflect.get(whole, name)),
     });
   },
 });
+
+/**
+ * A page of known bytes is stored while the next one is asked for: that is waited for, repeats included, so that moments
+ * have one order. A worker that was killed while it asked stores nothing.
+ */
+const nothingAsked = async (attempt: Attempt): Promise<void> => {
+  while (attempt.asked !== null) {
+    const { asked } = attempt;
+    attempt.asked = null;
+    await asked.catch((error: unknown) => {
+      if (isKill(error)) throw error;
+    });
+    // A repeat is asked for without any wait between.
+    await immediate();
+  }
+};
 
 export const watchedStore = (reading: Watched, attempt: Attempt): ScanStore => {
   const { store } = reading;
@@ -64,10 +86,12 @@ export const watchedStore = (reading: Watched, attempt: Attempt): ScanStore => {
       return await store.claimScan(claim);
     },
     storePage: async (...given) => {
+      await nothingAsked(attempt);
       await attempt.at('store');
       const stored = await store.storePage(...given);
       if (stored) {
-        attempt.note({ fact: 'stored', scan: attempt.scan, claim: attempt.claim });
+        const [, , { requestCursor: cursor }] = given;
+        attempt.note({ fact: 'stored', scan: attempt.scan, claim: attempt.claim, cursor });
         await attempt.at('stored');
       }
       return stored;
