@@ -240,8 +240,8 @@ begin
     order by version desc limit 1;
   -- Each lookup stands by itself, so that it is one of a whole primary key whatever the planner knows of the tables:
   -- joined, a candidate of 10,000 tools was compared name by name.
-  update candidate_tool c set (contract_version, first_scan) = (
-      select t.contract_version, coalesce(t.first_scan, t.scan) from candidate_tool t
+  update candidate_tool c set contract_version = (
+      select t.contract_version from candidate_tool t
         where t.tenant = p_tenant and t.scan = own_scan and t.name = c.name and t.contract_digest = c.contract_digest)
     where c.tenant = p_tenant and c.scan = p_scan and c.contract_version is null and own_scan is not null;
   update candidate_tool c set contract_version = (

@@ -13,7 +13,7 @@ export const renderErrors = (): string => {
   const codes = Object.keys(CODES) as Code[];
   return `# Errors
 
-Generated from \`src/domain/errors.ts\` by \`npm run docs\`. The table is closed: a caller meets no other code or reason.
+Generated from \`src/domain/errorTable.ts\` by \`npm run docs\`. The table is closed: a caller meets no other code or reason.
 The API answers with an RFC 9457 problem that carries \`code\` and \`reason\`; programs print both and what to do.
 
 ${markdownTable(
@@ -34,7 +34,10 @@ ${row.meaning} ${row.next}
 
 ${markdownTable(
   ['Reason', 'Meaning'],
-  Object.entries(row.reasons).map(([reason, meaning]) => [`\`${reason}\``, meaning]),
+  Object.entries(row.reasons).map(([reason, meaning]) => {
+    const own = row.nextOf?.[reason];
+    return [`\`${reason}\``, own === undefined ? meaning : `${meaning} ${own}`];
+  }),
 )}
 `;
   })

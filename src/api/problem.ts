@@ -2,7 +2,7 @@
  * The one map from errors to HTTP (RFC 9457). What is not a CatalogError is a fault of Genlock's own: its text goes to
  * the log under the request id, never to a caller.
  */
-import { CatalogError, type Code, codeRow, type Details } from '../domain/errors.js';
+import { CatalogError, type Code, codeRow, type Details, nextStep } from '../domain/errors.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
@@ -37,7 +37,7 @@ export const problemOf = ({ code, reason, details }: Fault, requestId: string): 
     instance: `urn:uuid:${requestId}`,
     code,
     reason,
-    next: row.next,
+    next: nextStep(code, reason),
     retry: row.retry,
     details,
   };

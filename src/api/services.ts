@@ -10,6 +10,7 @@ import type { ArgumentCheck } from '../usecases/checkArguments.js';
 import type { DiscoveryControl } from '../usecases/discoveryControl.js';
 import { createPolicies, type PolicyLanguage } from '../usecases/policies.js';
 import { type CatalogReader, createCatalogReader } from '../usecases/readCatalog.js';
+import { createTenantGate, type TenantGate } from '../usecases/tenantGate.js';
 
 /** A part without which nothing can be decided. */
 export interface ReadinessCheck {
@@ -56,7 +57,12 @@ export interface AppDeps {
 export interface Services extends AppDeps {
   readonly admit: AdmitCalls;
   readonly catalogs: CatalogReader;
+  /** Reviews and diffs read whole source texts. */
+  readonly reviewReads: TenantGate;
 }
+
+/** At once for each tenant; each holds a few megabytes. */
+const REVIEW_READS = 4;
 
 export const createServices = (deps: AppDeps): Services => {
   const store = deps.admissionStore;
@@ -75,5 +81,6 @@ export const createServices = (deps: AppDeps): Services => {
       newId: deps.newId,
     }),
     catalogs: createCatalogReader({ store, policies, now: deps.now }),
+    reviewReads: createTenantGate(REVIEW_READS, 'REVIEW_READS'),
   };
 };

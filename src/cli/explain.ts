@@ -1,6 +1,6 @@
 /** What a person reads on a terminal where something failed: the code, what is wrong, what to do. Never a stack trace. */
-import { GenlockProblem, GenlockUnreachable } from '../client/problem.js';
-import { CatalogError, codeRow } from '../domain/errors.js';
+import { GenlockProblem, GenlockUnreachable, NotGenlock } from '../client/problem.js';
+import { CatalogError, codeRow, nextStep } from '../domain/errors.js';
 
 /** The lines that tell a person what is wrong and what to do. */
 export const explain = (error: unknown): string => {
@@ -9,6 +9,8 @@ export const explain = (error: unknown): string => {
     const head = `genlock: ${error.code}/${error.reason}: ${error.detail}`;
     return [head, ...allDetails(error.details), ...id, `Next: ${error.next}`].join('\n');
   }
+  if (error instanceof NotGenlock)
+    return `genlock: ${error.message}\nNext: See that GENLOCK_URL is the address of Genlock's API.`;
   if (error instanceof GenlockUnreachable)
     return `genlock: ${error.message}\nNext: See that the API runs and listens at this address, then try again.`;
   if (!(error instanceof CatalogError)) {
@@ -17,7 +19,7 @@ export const explain = (error: unknown): string => {
   }
   const row = codeRow(error.code);
   const head = `genlock: ${error.code}/${error.reason}: ${row.reasons[error.reason] ?? row.meaning}`;
-  return [head, ...allDetails(error.details), `Next: ${row.next}`].join('\n');
+  return [head, ...allDetails(error.details), `Next: ${nextStep(error.code, error.reason)}`].join('\n');
 };
 
 const allDetails = (details: Readonly<Record<string, unknown>>): readonly string[] =>

@@ -20,7 +20,7 @@ export const reviewTable = (reviews: readonly Review[]): string =>
         ]),
       );
 
-/** The change, member by member: what was approved under `-`, what the server says now under `+`. */
+/** The change, member by member: what was approved, or was there before, under `-`, what the server says now under `+`. */
 export const reviewText = (review: ReviewDetail): string =>
   [
     `${visibleText(review.tool)} of ${review.server} for ${review.audience}`,
@@ -38,9 +38,9 @@ const stateText = ({ state, by, decidedAt, reason, open }: Review): string => {
 };
 
 /** The API sends values with hidden characters escaped; escaping again changes nothing, unless it did not. */
-const memberLines = ({ pointer, class: name, before, after }: MemberChange): readonly string[] => [
+const memberLines = ({ pointer, class: name, before, after, offset }: MemberChange): readonly string[] => [
   '',
-  `${visibleText(pointer)} (${name})`,
+  `${visibleText(pointer)} (${name}${offset > 0 ? `, from character ${offset + 1} on` : ''})`,
   ...(before === null ? [] : [`- ${visibleText(before)}`]),
   ...(after === null ? [] : [`+ ${visibleText(after)}`]),
 ];

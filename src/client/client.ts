@@ -4,7 +4,7 @@
 import { decodeJwt, type JSONWebKeySet } from 'jose';
 import type { JsonValue } from '../domain/json.js';
 import type { DpopKey } from './dpopKey.js';
-import { GenlockProblem, GenlockUnreachable } from './problem.js';
+import { GenlockProblem, GenlockUnreachable, NotGenlock } from './problem.js';
 import type {
   Acceptance,
   Admitted,
@@ -30,7 +30,7 @@ import type {
 } from './types.js';
 
 export { createDpopKey, type DpopKey, generateDpopJwk, importDpopKey } from './dpopKey.js';
-export { GenlockProblem, GenlockUnreachable } from './problem.js';
+export { GenlockProblem, GenlockUnreachable, NotGenlock } from './problem.js';
 export type * from './types.js';
 
 export interface ClientOptions {
@@ -148,7 +148,8 @@ interface Ask {
 export const createClient = (options: ClientOptions): GenlockClient => {
   const base = options.baseUrl.replace(/\/+$/, '');
   const ask = (path: string, request: Ask = {}): Promise<Response> => send(options, base, path, request);
-  const read = async <T>(path: string, request?: Ask): Promise<T> => readJson<T>(await ask(path, request));
+  const read = async <T>(path: string, request?: Ask): Promise<T> =>
+    readJson<T>(await ask(path, request), base);
   const member = async <K extends string, T>(name: K, path: string, request?: Ask): Promise<T> =>
     (await read<Record<K, T>>(path, request))[name];
   const post = (body: unknown = {}): Ask => ({ method: 'POST', body });
@@ -159,7 +160,7 @@ export const createClient = (options: ClientOptions): GenlockClient => {
     catalog: async (server, { after, limit, etag } = {}) => {
       const response = await ask(`/v1/catalogs/${part(server)}`, { query: { after, limit }, etag });
       if (response.status === 304) return null;
-      return { ...(await readJson<Catalog>(response)), etag: response.headers.get('etag') ?? '' };
+      return { ...(await readJson<Catalog>(response, base)), etag: response.headers.get('etag') ?? '' };
     },
     tool: (server, id) => read(`/v1/catalogs/${part(server)}/tools/${part(id)}`),
     generation: async (server, generation, audience) => {
@@ -259,9 +260,18 @@ const isBound = (token: string): boolean => {
 
 const problemOf = async (response: Response, base: string): Promise<Error> => {
   const body: unknown = await response.json().catch(() => null);
-  return typeof body === 'object' && body !== null && 'code' in body
-    ? new GenlockProblem(response.status, body as Readonly<Record<string, unknown>>)
-    : new GenlockUnreachable(base, { cause: new Error(`HTTP ${response.status}`) });
+  if (typeof body === 'object' && body !== null && 'code' in body)
+    return new GenlockProblem(response.status, body as Readonly<Record<string, unknown>>);
+  const cause = new Error(`HTTP ${response.status}`);
+  // A gateway in front of Genlock fails with a 5xx of its own where Genlock is not there.
+  return response.status >= 500 ? new GenlockUnreachable(base, { cause }) : new NotGenlock(base, { cause });
 };
 
-const readJson = async <T>(response: Response): Promise<T> => (await response.json()) as T;
+const readJson = async <T>(response: Response, base: string): Promise<T> => {
+  const text = await response.text();
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw new NotGenlock(base, { cause });
+  }
+};

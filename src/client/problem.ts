@@ -37,11 +37,20 @@ export class GenlockProblem extends Error {
 
 /** Nothing answered, or what answered is not Genlock. Whether the request was carried out is not known. */
 export class GenlockUnreachable extends Error {
-  override readonly name = 'GenlockUnreachable';
+  override readonly name: string = 'GenlockUnreachable';
   readonly url: string;
 
-  constructor(url: string, options: { cause?: unknown } = {}) {
-    super(`no answer of Genlock at ${url}`, options);
+  constructor(url: string, options: { cause?: unknown; message?: string } = {}) {
+    super(options.message ?? `no answer of Genlock at ${url}`, options);
     this.url = url;
+  }
+}
+
+/** What answers at the address is another program: the address is wrong. */
+export class NotGenlock extends GenlockUnreachable {
+  override readonly name = 'NotGenlock';
+
+  constructor(url: string, options: { cause?: unknown } = {}) {
+    super(url, { ...options, message: `what answers at ${url} is not Genlock's API` });
   }
 }

@@ -283,12 +283,14 @@ export interface Review {
   readonly receipt: string | null;
 }
 
-/** JSON text with hidden characters as `\u{…}`; null where there is none. */
+/** JSON text around what differs, `…` for what is left out of what both have in common; null where there is no value. */
 export interface MemberChange {
   readonly pointer: string;
   readonly class: DiffClass;
   readonly before: string | null;
   readonly after: string | null;
+  /** UTF-16 code units that both have in common before they differ. */
+  readonly offset: number;
 }
 
 export interface ReviewDetail extends Review {

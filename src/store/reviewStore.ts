@@ -15,7 +15,7 @@ export interface Review {
   readonly effectClass: EffectClass;
   /** The active one; of what is no longer open, the one that was decided upon. */
   readonly generation: number;
-  /** Descriptor as it was last approved, and as it is now. */
+  /** Descriptor as it was last approved, or as it last was otherwise where none was, and as it is now. */
   readonly before: Digest;
   readonly after: Digest;
   readonly changed: OpenReview['changed'];
@@ -41,6 +41,8 @@ export interface ReviewDecision {
 /** A tool of a generation, with the digest of its source text. */
 export interface GenerationTool extends ToolDigests {
   readonly raw: Digest;
+  /** Of the source text. */
+  readonly bytes: number;
 }
 
 export interface ReviewStore {
@@ -58,16 +60,18 @@ export interface ReviewStore {
     tenant: TenantId,
     id: string,
   ): Promise<{ readonly review: Review; readonly before: string; readonly after: string } | null>;
+  /** The id of the open review of a tool; null where there is none. */
+  openReviewOf(tenant: TenantId, place: Pick<Review, 'server' | 'audience' | 'tool'>): Promise<string | null>;
   /**
    * Binds the very change that the review shows. `superseded`: the tool has another descriptor or approval by now, or
-   * needs no review any more.
+   * needs no review any more. `alreadyAccepted`: it was, which no refusal takes back.
    */
   decideReview(
     tenant: TenantId,
     review: Review,
     decision: ReviewDecision,
     receipt: ReceiptRow,
-  ): Promise<'accepted' | 'refused' | 'alreadyDecided' | 'superseded'>;
+  ): Promise<'accepted' | 'refused' | 'alreadyDecided' | 'alreadyAccepted' | 'superseded'>;
   /** null where no generation of that number was ever promoted. */
   generationTools(
     tenant: TenantId,

@@ -4,13 +4,14 @@
  */
 import { ACCEPTABLE, isAcceptable } from '../domain/acceptance.js';
 import { CatalogError } from '../domain/errors.js';
+import type { TenantId } from '../domain/ids.js';
 import type { AcceptanceRecord, DiscoveryDetail, OperatorStore } from '../store/operatorStore.js';
 import type { DiscoveryControl } from './discoveryControl.js';
 import { type Operator, type OperatorReceiptDeps, operatorReceipt } from './operatorReceipt.js';
 import { type DiscoveryStart, startDiscoveries } from './startDiscoveries.js';
 
 export interface AcceptHeldDeps extends OperatorReceiptDeps {
-  readonly store: Pick<OperatorStore, 'readDiscovery' | 'acceptHeld'>;
+  readonly store: Pick<OperatorStore, 'readDiscovery' | 'acceptHeld' | 'listDiscoveries'>;
   readonly control: DiscoveryControl;
 }
 
@@ -59,13 +60,27 @@ export const acceptHeld = async (
     case 'alreadyAccepted':
       throw new CatalogError('CONFLICT', 'ALREADY_ACCEPTED', { discovery: found.id });
     case 'superseded':
-      throw new CatalogError('CONFLICT', 'HELD_SUPERSEDED', { discovery: found.id, server, audience });
+      throw new CatalogError('CONFLICT', 'HELD_SUPERSEDED', {
+        discovery: found.id,
+        server,
+        audience,
+        newest: await newestOf(deps.store, tenant, record),
+      });
   }
   // A run that is under way may have been judged without it: it has to hear of it.
   const discoveries = await startDiscoveries(deps.control, [{ tenant, server, audience }], (key) =>
     deps.control.hint(key),
   );
   return { ...record, receipt: receipt.id, discoveries };
+};
+
+const newestOf = async (
+  store: Pick<OperatorStore, 'listDiscoveries'>,
+  tenant: TenantId,
+  { server, audience }: Pick<AcceptanceRecord, 'server' | 'audience'>,
+): Promise<string | null> => {
+  const latest = await store.listDiscoveries(tenant, { server, limit: 100 });
+  return latest.find((one) => one.audience === audience)?.id ?? null;
 };
 
 type Bound = Pick<AcceptanceRecord, 'server' | 'audience' | 'kind' | 'identity' | 'revision' | 'contentRoot'>;

@@ -1,4 +1,5 @@
 /** Two generations of one server and audience side by side, for operators: tools, classes and members (V6). */
+import { setImmediate } from 'node:timers/promises';
 import { type DiffClass, diffTools, likelyRenames, type ToolDiff } from '../domain/diff.js';
 import { CatalogError } from '../domain/errors.js';
 import type { AudienceClass, Digest, ServerName, TenantId } from '../domain/ids.js';
@@ -43,8 +44,10 @@ export interface DiffRequest {
   readonly limit: number;
 }
 
-/** With more added and removed tools than this nobody looks for renames: it would read all of their texts. */
-const MOST_RENAMES = 1_000;
+/** Bytes of source text that one slice shows. Its first tool may be larger. */
+const SLICE = 2_000_000;
+/** With more source text of added and removed tools than this nobody looks for renames: it would read all of it. */
+const MOST_RENAMED = 1_000_000;
 
 type Sources = ReadonlyMap<Digest, string>;
 type Diff = ToolDiff<GenerationTool>;
@@ -63,20 +66,40 @@ export const diffGenerations = async (
   const [older, newer] = [await read(from), await read(to)];
   const diffs = diffTools(older, newer);
   const page = diffs.filter(({ name }) => name > after);
-  const shown = page.slice(0, limit);
+  const shown = sliceOf(page, limit);
   const moved = diffs.filter(({ kind }) => kind !== 'changed');
-  const wanted = [...shown, ...(moved.length <= MOST_RENAMES ? moved : [])];
-  const sources = await store.sources(tenant, [...new Set(wanted.flatMap(rawsOf))]);
-  const renames = moved.length <= MOST_RENAMES ? renamesOf(moved, sources) : new Map<string, string>();
+  const compared = bytesOf(moved) <= MOST_RENAMED ? moved : [];
+  const sources = await store.sources(tenant, [...new Set([...shown, ...compared].flatMap(rawsOf))]);
+  const renames = renamesOf(compared, sources);
+  const rows: DiffRow[] = [];
+  for (const diff of shown) {
+    // Other requests go on between two tools, each of which takes milliseconds at most.
+    await setImmediate();
+    rows.push(row(diff, sources, renames));
+  }
   const count = (kind: ToolDiff['kind']): number => diffs.filter((diff) => diff.kind === kind).length;
   return {
     from,
     to,
     counts: { added: count('added'), removed: count('removed'), changed: count('changed') },
-    tools: shown.map((diff) => row(diff, sources, renames)),
-    next: page.length > limit ? (shown.at(-1)?.name ?? null) : null,
+    tools: rows,
+    next: page.length > shown.length ? (shown.at(-1)?.name ?? null) : null,
   };
 };
+
+/** As many as one answer shows, and one at least, so that whoever goes on arrives. */
+const sliceOf = (page: readonly Diff[], limit: number): readonly Diff[] => {
+  let [taken, bytes] = [0, 0];
+  for (const diff of page.slice(0, limit)) {
+    bytes += bytesOf([diff]);
+    if (taken > 0 && bytes > SLICE) break;
+    taken += 1;
+  }
+  return page.slice(0, taken);
+};
+
+const bytesOf = (diffs: readonly Diff[]): number =>
+  diffs.reduce((sum, { before, after }) => sum + (before?.bytes ?? 0) + (after?.bytes ?? 0), 0);
 
 const rawsOf = ({ before, after }: Diff): readonly Digest[] =>
   [before, after].flatMap((tool) => (tool === null ? [] : [tool.raw]));

@@ -8,16 +8,14 @@ import type { ServerName, TenantId } from '../domain/ids.js';
 import type { JsonObject } from '../domain/json.js';
 import { diffMembers } from '../domain/memberDiff.js';
 import type { ReviewState } from '../domain/review.js';
-import { visiblePair, visibleText } from '../domain/visibleText.js';
+import { type VisibleDifference, visibleDifference, visibleText } from '../domain/visibleText.js';
 import type { Review, ReviewDecision, ReviewPlace, ReviewStore } from '../store/reviewStore.js';
 import { type Operator, type OperatorReceiptDeps, operatorReceipt } from './operatorReceipt.js';
 
-/** A member that changed, as a person sees it: JSON text with hidden characters as `\u{…}`; null where there is none. */
-export interface VisibleChange {
+/** A member that changed, as a person sees it (V7). */
+export interface VisibleChange extends VisibleDifference {
   readonly pointer: string;
   readonly class: DiffClass;
-  readonly before: string | null;
-  readonly after: string | null;
 }
 
 export interface ReviewDetail extends Review {
@@ -27,8 +25,8 @@ export interface ReviewDetail extends Review {
 /** @param sources the tools' own texts, which the strict reader read before they were stored */
 export const visibleChanges = (before: string, after: string): readonly VisibleChange[] =>
   diffMembers(JSON.parse(before) as JsonObject, JSON.parse(after) as JsonObject).map((change) => {
-    const [was, is] = visiblePair(change.before, change.after);
-    return { pointer: visibleText(change.pointer), class: change.class, before: was, after: is };
+    const shown = visibleDifference(change.before, change.after);
+    return { pointer: visibleText(change.pointer), class: change.class, ...shown };
   });
 
 export interface ReviewsPage {
@@ -95,13 +93,15 @@ export const readReview = async (
 };
 
 export interface DecideReviewDeps extends OperatorReceiptDeps {
-  readonly store: Pick<ReviewStore, 'readReview' | 'decideReview'>;
+  readonly store: Pick<ReviewStore, 'readReview' | 'decideReview' | 'openReviewOf'>;
 }
 
 /**
  * V6: accepts or refuses a change. A refused one can be accepted later; an accepted tool is withdrawn by a revocation.
  * @param decision.reason why, in the reviewer's own words
- * @throws CatalogError NOT_FOUND/NO_SUCH_REVIEW; CONFLICT/ALREADY_REVIEWED, CONFLICT/REVIEW_SUPERSEDED
+ * @throws CatalogError NOT_FOUND/NO_SUCH_REVIEW
+ * @throws CatalogError CONFLICT/ALREADY_REVIEWED, CONFLICT/REVIEW_ACCEPTED with what to revoke, CONFLICT/REVIEW_SUPERSEDED
+ * with the newest review of the tool, or null
  */
 export const decideReview = async (
   deps: DecideReviewDeps,
@@ -122,7 +122,21 @@ export const decideReview = async (
     record: { id, server, audience, tool, before, after, ...made },
   });
   const outcome = await deps.store.decideReview(tenant, found.review, made, receipt);
-  if (outcome === 'superseded') throw new CatalogError('CONFLICT', 'REVIEW_SUPERSEDED', { review: id });
-  if (outcome === 'alreadyDecided') throw new CatalogError('CONFLICT', 'ALREADY_REVIEWED', { review: id });
-  return { id, state: outcome, receipt: receipt.id };
+  switch (outcome) {
+    case 'superseded': {
+      const newest = await deps.store.openReviewOf(tenant, { server, audience, tool });
+      throw new CatalogError('CONFLICT', 'REVIEW_SUPERSEDED', { review: id, newest });
+    }
+    case 'alreadyDecided':
+      throw new CatalogError('CONFLICT', 'ALREADY_REVIEWED', { review: id });
+    case 'alreadyAccepted':
+      throw new CatalogError('CONFLICT', 'REVIEW_ACCEPTED', {
+        review: id,
+        kind: 'tool-id',
+        server,
+        target: tool,
+      });
+    default:
+      return { id, state: outcome, receipt: receipt.id };
+  }
 };

@@ -42,7 +42,7 @@ const typeErrors = async (program: string): Promise<string> => {
 describe('genlock/client', () => {
   test('has what an agent needs: the client, the holder keys, the errors', async () => {
     expect(await importing('genlock/client')).toBe(
-      'GenlockProblem GenlockUnreachable createClient createDpopKey generateDpopJwk importDpopKey',
+      'GenlockProblem GenlockUnreachable NotGenlock createClient createDpopKey generateDpopJwk importDpopKey',
     );
   });
 

@@ -42,7 +42,9 @@ test('V6 list, show, refuse and accept', async () => {
   ]);
 
   const shown = await review('show', reserve);
-  expect(shown.stdout).toContain('/description (text)\n- "Does reserve"\n+ "Does reserve\\u{200B}"\n');
+  expect(shown.stdout).toContain(
+    '/description (text, from character 14 on)\n- "Does reserve"\n+ "Does reserve\\u{200B}"\n',
+  );
   expect(shown.stdout).not.toContain('\u200b');
 
   const refused = await review('refuse', reserve, '--reason', 'hidden text');

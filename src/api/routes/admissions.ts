@@ -1,5 +1,5 @@
 /** The hot route: may this call be made, now, by this subject (A1–A6). */
-import { CODES, codeRow } from '../../domain/errors.js';
+import { CODES, codeRow, nextStep } from '../../domain/errors.js';
 import type { Admission, NodeRequest } from '../../usecases/admitCall.js';
 import { inexactBelow } from '../../usecases/readJson.js';
 import { type Answer, type Context, json, type Route, route } from '../route.js';
@@ -139,7 +139,7 @@ const shown = (answer: Admission): unknown => {
       code,
       reason,
       detail: row.reasons[reason],
-      next: row.next,
+      next: nextStep(code, reason),
       details,
       receipt,
     };

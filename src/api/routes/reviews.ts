@@ -29,7 +29,10 @@ const review = z
     name: text,
     effectClass,
     generation: z.int(),
-    before: text.openapi({ description: 'Digest of the descriptor as it was last approved.' }),
+    before: text.openapi({
+      description:
+        'Digest of the descriptor as it was last approved, or as it last was otherwise where none was approved.',
+    }),
     after: text,
     changed: z.array(z.enum(['text', 'hints'])),
     state,
@@ -42,10 +45,19 @@ const review = z
   .openapi('Review');
 
 const shown = text.nullable().openapi({
-  description: 'JSON text, with characters that nobody would see as \\u{…}. null where there is none.',
+  description:
+    'JSON text around what differs, with … where more of what both have in common is left out. Characters that nobody would see, and where the two differ all that are not ASCII, stand as \\u{…}. null where there is no value.',
 });
 const memberChange = z
-  .object({ pointer: text, class: z.enum(DIFF_CLASSES), before: shown, after: shown })
+  .object({
+    pointer: text,
+    class: z.enum(DIFF_CLASSES),
+    before: shown,
+    after: shown,
+    offset: z
+      .int()
+      .openapi({ description: 'How many UTF-16 code units both have in common before they differ.' }),
+  })
   .openapi('MemberChange');
 
 const list = route({
@@ -69,8 +81,8 @@ const list = route({
       schema: z.object({ reviews: z.array(review), next: text.nullable() }),
     },
   },
-  handle: async ({ caller, query }, { operatorStore }) =>
-    json(200, await listReviews(operatorStore, caller.tenant, query)),
+  handle: async ({ caller: { tenant }, query }, { operatorStore, reviewReads }) =>
+    json(200, await reviewReads.run(tenant, () => listReviews(operatorStore, tenant, query))),
 });
 
 const show = route({
@@ -84,8 +96,8 @@ const show = route({
   responses: {
     200: { description: 'The change', schema: review.extend({ members: z.array(memberChange) }) },
   },
-  handle: async ({ caller, params }, { operatorStore }) =>
-    json(200, await readReview(operatorStore, caller.tenant, params.id)),
+  handle: async ({ caller: { tenant }, params }, { operatorStore, reviewReads }) =>
+    json(200, await reviewReads.run(tenant, () => readReview(operatorStore, tenant, params.id))),
 });
 
 const DECIDED = { accept: 'accepted', refuse: 'refused' } as const;
@@ -123,7 +135,7 @@ const diff = route({
   tag: 'Catalogs',
   summary: 'What changed between two generations, by class and member',
   description:
-    '`likelyRenameOf` names the removed tool whose contract an added one has under another name. It is a hint: a new name is a new tool id, and nothing of the old one is permitted or approved under it.',
+    '`likelyRenameOf` names the removed tool whose contract an added one has under another name. It is a hint: a new name is a new tool id, and nothing of the old one is permitted or approved under it. It is told where the added and removed tools are few and small. A slice ends before `limit` where the tools are large; `next` says where to go on.',
   access: 'operator',
   params: serverParams,
   query: z.strictObject({
@@ -157,8 +169,10 @@ const diff = route({
         .openapi('GenerationsDiff'),
     },
   },
-  handle: async ({ caller, params, query }, { operatorStore }) =>
-    json(200, await diffGenerations(operatorStore, caller.tenant, { ...params, ...query })),
+  handle: async ({ caller: { tenant }, params, query }, { operatorStore, reviewReads }) => {
+    const request = { ...params, ...query };
+    return json(200, await reviewReads.run(tenant, () => diffGenerations(operatorStore, tenant, request)));
+  },
 });
 
 export const reviewRoutes: readonly Route[] = [list, show, decide, diff];

@@ -79,6 +79,17 @@ export const reviewPart = (pool: pg.Pool): ReviewStore => ({
       };
     }),
 
+  openReviewOf: (tenant, { server, audience, tool }) =>
+    withTenant(pool, tenant, async (client) => {
+      const rows = await query<{ id: string }>(
+        client,
+        `select id from open_review where tenant = $1 and server = $2 and audience = $3 and tool_id = $4
+           and effect_class is distinct from 'READ'`,
+        [tenant, server, audience, tool],
+      );
+      return rows[0]?.id ?? null;
+    }),
+
   decideReview: async (tenant, { id, server, audience, tool, before, after }, decision, receipt) => {
     const rows = await query<{ answer: Awaited<ReturnType<ReviewStore['decideReview']>> }>(
       pool,
@@ -99,9 +110,10 @@ export const reviewPart = (pool: pg.Pool): ReviewStore => ({
       if (found[0] === undefined) return null;
       const rows = await query(
         client,
-        `select name, tool_id as id, descriptor, raw_digest as raw, contract_digest as contract, hints_digest as hints,
-             text_digest as text
-           from candidate_tool where tenant = $1 and scan = $2`,
+        `select t.name, t.tool_id as id, t.descriptor, t.raw_digest as raw, t.contract_digest as contract,
+             t.hints_digest as hints, t.text_digest as text, octet_length(d.source) as bytes
+           from candidate_tool t join descriptor d on d.tenant = t.tenant and d.raw_digest = t.raw_digest
+           where t.tenant = $1 and t.scan = $2`,
         [tenant, found[0].scan],
       );
       return rows as unknown as readonly GenerationTool[];

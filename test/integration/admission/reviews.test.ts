@@ -115,12 +115,17 @@ describe('V6 held', () => {
       subject: 'olga',
       server: 'worded',
     });
-    for (const decision of ['accept', 'refuse'] as const)
-      expect(await problemOf(operator.client.decideReview(review.id, decision, 'again'))).toMatchObject({
-        status: 409,
-        code: 'CONFLICT',
-        reason: 'ALREADY_REVIEWED',
-      });
+    expect(await problemOf(operator.client.decideReview(review.id, 'accept', 'again'))).toMatchObject({
+      status: 409,
+      code: 'CONFLICT',
+      reason: 'ALREADY_REVIEWED',
+    });
+    const tooLate = await problemOf(operator.client.decideReview(review.id, 'refuse', 'on second thought'));
+    expect(tooLate).toMatchObject({ status: 409, code: 'CONFLICT', reason: 'REVIEW_ACCEPTED' });
+    expect(tooLate.next).toContain('POST /v1/revocations');
+    const { kind, server, target } = tooLate.details as Record<'kind' | 'server' | 'target', string>;
+    await operator.client.revoke({ kind: kind as 'tool-id', server, target, reason: 'r' });
+    expect(await problemOf(manager.client.admit(node('reserve')))).toMatchObject({ reason: 'REVOKED_TOOL' });
   });
 
   test('V6 V5 changed annotations are hints, and stop it as well', async () => {
@@ -154,13 +159,19 @@ describe('V6 held', () => {
     expect(await admitted(node('reserve'))).toBe('ALLOWED');
   });
 
-  test('V6 A-B-A needs no review; after B was accepted, A does; each change of a change is another review', async () => {
+  // That A was there first does not let it pass: nobody has accepted it, and who wrote the permit may have read B.
+  test('V6 A-B-A stays held; after B was accepted, A is too; each change of a change is another review', async () => {
     const promote = await serverOf('returning');
     await promote([tool('reserve')]);
     await promote([reworded('reserve')]);
     const toB = await openReview('returning');
-    expect(await admitted((await promote([tool('reserve')]))('reserve'))).toBe('ALLOWED');
-    expect(await openReviews('returning')).toEqual([]);
+    const first = await promote([tool('reserve')]);
+    const toFirst = await openReview('returning');
+    expect([toFirst.before, toFirst.after]).toEqual([toB.after, toB.before]);
+    expect(await problemOf(manager.client.admit(first('reserve')))).toMatchObject({
+      code: 'REVIEW_REQUIRED',
+      details: { review: toFirst.id },
+    });
     expect(await problemOf(operator.client.decideReview(toB.id, 'accept', 'late'))).toMatchObject({
       status: 404,
       reason: 'NO_SUCH_REVIEW',
@@ -169,12 +180,19 @@ describe('V6 held', () => {
     await promote([reworded('reserve', 'C')]);
     const toC = await openReview('returning');
     expect(toC.before).toBe(toB.before);
+    await operator.client.decideReview(toC.id, 'refuse', 'no');
     await promote([reworded('reserve')]);
-    expect((await openReview('returning')).id).toBe(toB.id);
-    await operator.client.decideReview(toB.id, 'accept', 'fine');
+    const fromC = await openReview('returning');
+    expect([fromC.before, fromC.after]).toEqual([toC.after, toB.after]);
+    expect(await problemOf(operator.client.decideReview(toC.id, 'accept', 'late'))).toMatchObject({
+      reason: 'REVIEW_SUPERSEDED',
+      details: { review: toC.id, newest: fromC.id },
+    });
+    await operator.client.decideReview(fromC.id, 'accept', 'fine');
     const back = await promote([tool('reserve')]);
     const toA = await openReview('returning');
     expect([toA.before, toA.after]).toEqual([toB.after, toB.before]);
+    expect(toA.id).not.toBe(toFirst.id);
     expect(await problemOf(manager.client.admit(back('reserve')))).toMatchObject({ code: 'REVIEW_REQUIRED' });
     await operator.client.decideReview(toA.id, 'accept', 'fine too');
     await promote([reworded('reserve')]);

@@ -83,20 +83,24 @@ describe('D5 acceptances', () => {
   test('D5 what no person can accept, and what a newer hold has superseded, is refused with the reason', async () => {
     await register('refused');
     const first = await held('refused', 'ROLLBACK');
+    const later: string[] = [];
     for (const [reason, whole] of [
       ['EQUIVOCATION', true],
       ['TOOL_FAULT', true],
       ['SHRUNK', false],
-    ] as const)
-      expect(await refusal(operator.client.accept(await held('refused', reason, whole), 'x'))).toMatchObject({
+    ] as const) {
+      later.push(await held('refused', reason, whole));
+      expect(await refusal(operator.client.accept(later.at(-1) ?? '', 'x'))).toMatchObject({
         status: 409,
         code: 'CONFLICT',
         reason: 'NOT_ACCEPTABLE',
         details: { state: 'QUARANTINED', reason },
       });
+    }
     expect(await refusal(operator.client.accept(first, 'x'))).toMatchObject({
       code: 'CONFLICT',
       reason: 'HELD_SUPERSEDED',
+      details: { discovery: first, newest: later.at(-1) },
     });
     expect(await refusal(operator.client.accept('nowhere/0', 'x'))).toMatchObject({
       status: 404,

@@ -48,6 +48,8 @@ export interface ApiFixture {
   readonly tenant: TenantId;
   readonly otherTenant: TenantId;
   readonly url: string;
+  /** Of the database, as its superuser. */
+  readonly adminUrl: string;
   readonly issuer: DevIssuer;
   readonly keys: KeySet;
   readonly scans: ScanStore;
@@ -164,6 +166,7 @@ export const startApi = async (
     tenant,
     otherTenant: parseTenantId(`globex-${run}`),
     url,
+    adminUrl: database.adminUrl,
     issuer,
     keys,
     scans: createScanStore(worker),

@@ -1,6 +1,7 @@
 /** The operator's routes of V6: reviews member by member, and two generations side by side. */
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import type { GenlockClient } from '../../../src/client/client.js';
+import { type GenerationsDiff, type GenlockClient, GenlockProblem } from '../../../src/client/client.js';
 import type { JsonObject } from '../../../src/domain/json.js';
 import { AUDIENCE } from './apiFixture.js';
 import { api, operator, refusal, registration, useOperator } from './operatorFixture.js';
@@ -44,8 +45,14 @@ describe('V6 GET /v1/reviews', () => {
     ]);
     const id = reviews[0]?.id ?? '';
     expect((await operator.client.review(id)).members).toEqual([
-      { pointer: '/description', class: 'text', before: '"Does reserve"', after: '"Does reserve\\u{200B}"' },
-      { pointer: '/title', class: 'text', before: null, after: '"T"' },
+      {
+        pointer: '/description',
+        class: 'text',
+        before: '"Does reserve"',
+        after: '"Does reserve\\u{200B}"',
+        offset: 13,
+      },
+      { pointer: '/title', class: 'text', before: null, after: '"T"', offset: 0 },
     ]);
     const { receipt } = await operator.client.decideReview(id, 'refuse', 'hidden text');
     expect(await operator.client.review(id)).toMatchObject({
@@ -93,7 +100,12 @@ describe('V6 GET /v1/reviews', () => {
       (client) => client.diff('walled', { audience: AUDIENCE, from: 1, to: 2 }),
     ];
     for (const ask of asks)
-      expect(await refusal(ask(agent.client))).toMatchObject({ status: 403, reason: 'ROLE_MISSING' });
+      expect(await refusal(ask(agent.client))).toMatchObject({
+        status: 403,
+        reason: 'ROLE_MISSING',
+        next: 'Use a token that has the role that `details` names.',
+        details: { role: 'genlock-operator' },
+      });
     expect((await operator.client.review(id)).state).toBe('pending');
   });
 
@@ -131,7 +143,7 @@ describe('V6 GET /v1/catalogs/{server}/diff', () => {
       '/inputSchema/required',
     ]);
     expect(hint?.members).toEqual([
-      { pointer: '/annotations', class: 'hints', before: null, after: '{"readOnlyHint":true}' },
+      { pointer: '/annotations', class: 'hints', before: null, after: '{"readOnlyHint":true}', offset: 0 },
     ]);
     const first = await operator.client.diff('compared', { ...range, limit: 3 });
     expect(first.next).toBe('hint');
@@ -141,6 +153,68 @@ describe('V6 GET /v1/catalogs/{server}/diff', () => {
       tools: [],
       next: null,
     });
+  });
+
+  test('V6 a slice ends where its tools are large, and the next one goes on; only what differs is shown', async () => {
+    const generation = await serverOf('large');
+    const names = Array.from({ length: 9 }, (_, n) => `t${n}`);
+    const long = 'x'.repeat(200_000);
+    const worded = (end: string) => names.map((name) => tool(name, { description: `${long}${end}` }));
+    const from = await generation(1, worded('one'));
+    const to = await generation(2, worded('two'));
+    const range = { audience: AUDIENCE, from: from.generation, to: to.generation, limit: 500 };
+    const slices: string[][] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const slice: GenerationsDiff = await operator.client.diff('large', { ...range, after });
+      slices.push(slice.tools.map(({ name }) => name));
+      expect(slice.tools[0]?.members).toEqual([
+        {
+          pointer: '/description',
+          class: 'text',
+          before: `…${'x'.repeat(80)}one"`,
+          after: `…${'x'.repeat(80)}two"`,
+          offset: 200_001,
+        },
+      ]);
+      after = slice.next;
+    }
+    // Two megabytes are four tools with both of their texts.
+    expect(slices.map(({ length }) => length)).toEqual([4, 4, 1]);
+    expect(slices.flat()).toEqual(names);
+  });
+
+  test('V6 S4 a tenant that asks for many at once is told to back off; each that was let in is answered', async () => {
+    const generation = await serverOf('busy');
+    const { generation: one } = await generation(1, [tool('count')]);
+    let asked: Promise<unknown>[] = [];
+    const admin = new pg.Client({ connectionString: api.adminUrl });
+    await admin.connect();
+    try {
+      // No diff comes to its end before the lock goes.
+      await admin.query('begin; lock table genlock.generation in access exclusive mode');
+      let refused = 0;
+      const twoRefused = new Promise<void>((resolve) => {
+        const ask = () => operator.client.diff('busy', { audience: AUDIENCE, from: one, to: one });
+        asked = Array.from({ length: 6 }, () =>
+          ask().catch((reason: unknown) => {
+            refused += 1;
+            if (refused === 2) resolve();
+            return reason;
+          }),
+        );
+      });
+      await twoRefused;
+      await admin.query('commit');
+    } finally {
+      await admin.end();
+    }
+    const answers = await Promise.all(asked);
+    const problems = answers.filter((answer) => answer instanceof GenlockProblem);
+    expect(problems.map(({ code, reason, retry }) => [code, reason, retry])).toEqual([
+      ['OVERLOADED', 'REVIEW_READS', true],
+      ['OVERLOADED', 'REVIEW_READS', true],
+    ]);
+    expect(answers.filter((answer) => !(answer instanceof Error))).toHaveLength(4);
   });
 
   test('V6 a generation that was never promoted, another audience or server is not there', async () => {

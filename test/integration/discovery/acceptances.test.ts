@@ -233,6 +233,7 @@ describe('D5 what an acceptance does not allow', () => {
     expect(await refusal(accept(key, first.scan))).toMatchObject({
       code: 'CONFLICT',
       reason: 'HELD_SUPERSEDED',
+      details: { discovery: first.scan, newest: second.scan },
     });
     state.list = { pages: [tools(11)], revision: at(10) };
     expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE' });

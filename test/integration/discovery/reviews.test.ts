@@ -29,3 +29,24 @@ test('V6 a reworded tool is promoted and waits for a review; other spellings of 
   expect(await stack.discover(key)).toMatchObject({ state: 'RETIRED', reason: 'UNCHANGED' });
   expect(await openReviews()).toEqual([['ship', ['text'], 2, 'pending']]);
 });
+
+test('V6 a server that goes back to its first text, while a new policy binds the second, does not get past the review', async () => {
+  const state = { list: { pages: [[tool('ship', { description: 'First' })]], revision: at(1) } as BentList };
+  const server = await stack.bent({ list: serveList(() => state.list) });
+  const key = ownKey();
+  await stack.register(key, server.url);
+  const shownIn = async () => {
+    const [review] = await stack.operator.listReviews(key.tenant, { server: key.server, limit: 10 });
+    const detail = review && (await stack.operator.readReview(key.tenant, review.id));
+    return [detail?.before, detail?.after].map((text) => JSON.parse(text ?? '{}').description);
+  };
+  expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE' });
+  state.list = { pages: [[tool('ship', { description: 'Second' })]], revision: at(2) };
+  expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE' });
+  expect(await shownIn()).toEqual(['First', 'Second']);
+
+  await stack.publishPolicy();
+  state.list = { pages: [[tool('ship', { description: 'First' })]], revision: at(3) };
+  expect(await stack.discover(key)).toMatchObject({ state: 'ELIGIBLE' });
+  expect(await shownIn()).toEqual(['Second', 'First']);
+});

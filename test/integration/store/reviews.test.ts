@@ -67,7 +67,8 @@ describe('V6 a decision', () => {
     expect(after.fence).not.toBe(before.fence);
     expect(after.reviews).toBe((before.reviews ?? 0) + 1);
     expect(await receipts()).toBe(count + 1);
-    expect(await decide(review, 'refused')).toBe('alreadyDecided');
+    expect(await decide(review, 'accepted')).toBe('alreadyDecided');
+    expect(await decide(review, 'refused')).toBe('alreadyAccepted');
     expect(await fenceAndReviews(name)).toEqual(after);
     expect(await receipts()).toBe(count + 1);
   });
@@ -90,22 +91,26 @@ describe('V6 a decision', () => {
     expect(await decide(seen, 'accepted')).toBe('superseded');
     const now = await onlyOpen(name);
     expect(await decide({ ...now, after: seen.after }, 'accepted')).toBe('superseded');
-    expect(await decide({ ...now, before: seen.after }, 'accepted')).toBe('superseded');
+    expect(await decide({ ...now, before: now.after }, 'accepted')).toBe('superseded');
+    expect(await fixture.operator.openReviewOf(ACME, seen)).toBe(now.id);
+    expect(await fixture.operator.openReviewOf(GLOBEX, seen)).toBeNull();
     expect((await openOf(name)).map(({ state }) => state)).toEqual(['pending']);
   });
 
-  test('S4 is of its tenant and audience only', async () => {
+  test('S4 is of its tenant only, and an acceptance is of the descriptor, in whatever audience', async () => {
     const { name, promote } = await ownServer();
     for (const audience of [MANAGERS, VIEWERS]) await promote('A', audience);
     for (const audience of [MANAGERS, VIEWERS]) await promote('B', audience);
     const open = await openOf(name);
     expect(open.map(({ audience }) => audience)).toEqual([MANAGERS, VIEWERS]);
     const [managers] = open;
+    const viewersBefore = (await fenceAndReviews(name, VIEWERS)).reviews ?? 0;
     if (managers === undefined) throw new Error('nothing is open');
     expect(await decide(managers, 'accepted', GLOBEX)).toBe('superseded');
     expect(await fixture.operator.readReview(GLOBEX, managers.id)).toBeNull();
     expect(await decide(managers, 'accepted')).toBe('accepted');
-    expect((await openOf(name)).map(({ audience }) => audience)).toEqual([VIEWERS]);
+    expect(await openOf(name)).toEqual([]);
+    expect((await fenceAndReviews(name, VIEWERS)).reviews).toBe(viewersBefore + 1);
   });
 
   test('V6 what was decided stays in the list, by state, a slice at a time', async () => {
@@ -133,6 +138,65 @@ describe('V6 a decision', () => {
 });
 
 describe('V6 what counts as approved', () => {
+  const wordsOf = async ({ id }: Review) => {
+    const detail = await fixture.operator.readReview(ACME, id);
+    return [detail?.before, detail?.after].map((text) => JSON.parse(text ?? '{}').description);
+  };
+
+  test('V6 while nobody accepted one, no text of an id passes once there were two, the first one neither', async () => {
+    const { name, promote } = await ownServer();
+    for (const text of ['A', 'B', 'A']) await promote(text);
+    const toA = await onlyOpen(name);
+    expect(await wordsOf(toA)).toEqual(['B', 'A']);
+    await promote('C');
+    await promote('A');
+    expect(await wordsOf(await onlyOpen(name))).toEqual(['C', 'A']);
+    await decide(await onlyOpen(name), 'accepted');
+    expect(await openOf(name)).toEqual([]);
+    await promote('B');
+    expect(await wordsOf(await onlyOpen(name))).toEqual(['A', 'B']);
+    await promote('A');
+    expect(await openOf(name)).toEqual([]);
+  });
+
+  test('V6 S2 another text of the same id in another audience needs a review, and so does what is there', async () => {
+    const { name, promote } = await ownServer();
+    await promote('A', MANAGERS);
+    const before = await fenceAndReviews(name);
+    await promote('B', VIEWERS);
+    // What was kept of the managers' tool is not gone by any more.
+    expect((await fenceAndReviews(name)).reviews).toBe((before.reviews ?? 0) + 1);
+    const [managers, viewers, ...others] = await openOf(name);
+    if (managers === undefined || viewers === undefined) throw new Error('two are to be open');
+    expect([managers.tool, viewers.tool, others]).toEqual([`${name}.reserve@1`, `${name}.reserve@1`, []]);
+    expect([managers.audience, await wordsOf(managers)]).toEqual([MANAGERS, ['B', 'A']]);
+    expect([viewers.audience, await wordsOf(viewers)]).toEqual([VIEWERS, ['A', 'B']]);
+
+    await decide(managers, 'accepted');
+    const [left, ...rest] = await openOf(name);
+    if (left === undefined) throw new Error('the other one is to be open');
+    expect([left.audience, await wordsOf(left), rest]).toEqual([VIEWERS, ['A', 'B'], []]);
+    await decide(left, 'accepted');
+    expect(await openOf(name)).toEqual([]);
+    // Each of the two is the last one that was accepted for an audience: either may be served to both.
+    await promote('B', MANAGERS);
+    expect(await openOf(name)).toEqual([]);
+    await promote('C', VIEWERS);
+    expect(await wordsOf(await onlyOpen(name))).toEqual(['B', 'C']);
+  });
+
+  test('V6 an audience that comes later starts from what was accepted for another one, and the same text needs nothing', async () => {
+    const { name, promote } = await ownServer();
+    await promote('A', MANAGERS);
+    await promote('B', MANAGERS);
+    await decide(await onlyOpen(name), 'accepted');
+    await promote('B', VIEWERS);
+    expect(await openOf(name)).toEqual([]);
+    await promote('A', VIEWERS);
+    const review = await onlyOpen(name);
+    expect([review.audience, await wordsOf(review)]).toEqual([VIEWERS, ['B', 'A']]);
+  });
+
   test('V6 a candidate that was not promoted approves nothing and opens nothing', async () => {
     const { name, promote } = await ownServer();
     await promote('A');

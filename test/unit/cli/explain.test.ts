@@ -1,7 +1,7 @@
 /** What a person reads on a terminal where something failed. */
 import { expect, test } from 'vitest';
 import { explain } from '../../../src/cli/explain.js';
-import { GenlockProblem, GenlockUnreachable } from '../../../src/client/problem.js';
+import { GenlockProblem, GenlockUnreachable, NotGenlock } from '../../../src/client/problem.js';
 import { CatalogError } from '../../../src/domain/errors.js';
 
 test('a fault of the configuration is told with its details and what to do', () => {
@@ -32,6 +32,12 @@ test('an API that does not answer is named by its address', () => {
   const text = explain(new GenlockUnreachable('http://127.0.0.1:8080'));
   expect(text).toContain('http://127.0.0.1:8080');
   expect(text).toContain('\nNext: ');
+  expect(text).not.toContain('fault');
+});
+
+test('another program at the address is no fault of Genlock: the address is to be checked', () => {
+  const text = explain(new NotGenlock('http://127.0.0.1:8080'));
+  expect(text).toMatch(/^genlock: .*http:\/\/127\.0\.0\.1:8080.*\nNext: .*GENLOCK_URL/);
   expect(text).not.toContain('fault');
 });
 

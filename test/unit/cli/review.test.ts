@@ -20,7 +20,9 @@ const review = (more: Partial<ReviewDetail> = {}): ReviewDetail => ({
   by: null,
   decidedAt: null,
   receipt: null,
-  members: [{ pointer: '/description', class: 'text', before: '"Reserves"', after: '"Reserves\\u{200B}"' }],
+  members: [
+    { pointer: '/description', class: 'text', before: '"Reserves"', after: '"Reserves\\u{200B}"', offset: 9 },
+  ],
   ...more,
 });
 
@@ -55,7 +57,7 @@ describe('genlock review show', () => {
       'was sha256:a',
       'is  sha256:b',
       '',
-      '/description (text)',
+      '/description (text, from character 10 on)',
       '- "Reserves"',
       '+ "Reserves\\u{200B}"',
       '',
@@ -68,7 +70,7 @@ describe('genlock review show', () => {
       review({
         ...decided,
         state: 'refused',
-        members: [{ pointer: '/title', class: 'text', before: null, after: '"x"' }],
+        members: [{ pointer: '/title', class: 'text', before: null, after: '"x"', offset: 0 }],
       }),
     );
     expect(text).toContain('refused by olga at 2026-07-01T00:00:00.000Z (no\\u{7}), and is not admitted');

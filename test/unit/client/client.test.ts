@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createClient, GenlockProblem, GenlockUnreachable } from '../../../src/client/client.js';
+import { createClient, GenlockProblem, GenlockUnreachable, NotGenlock } from '../../../src/client/client.js';
 import { createDpopKey } from '../../../src/client/dpopKey.js';
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -129,5 +129,17 @@ describe('what comes back', () => {
     server?.close();
     const { baseUrl } = await serve(302, '', { location: 'http://127.0.0.1:1/' });
     await expect(createClient({ baseUrl, token: bearer }).servers()).rejects.toThrow(GenlockUnreachable);
+  });
+
+  test('a program that answers with no JSON, or refuses with no code, is told to be another one', async () => {
+    for (const status of [200, 404]) {
+      const { baseUrl } = await serve(status, '<!doctype html>');
+      const error: unknown = await createClient({ baseUrl, token: bearer })
+        .servers()
+        .catch((one) => one);
+      server?.close();
+      expect(error).toBeInstanceOf(NotGenlock);
+      expect(error).toMatchObject({ url: baseUrl, message: expect.stringContaining(baseUrl) });
+    }
   });
 });

@@ -1,6 +1,6 @@
 /** The closed table of codes, pinned: callers branch on the code, on its status and on whether to retry. */
 import { describe, expect, test } from 'vitest';
-import { CatalogError, CODES, type Code, codeRow } from '../../../src/domain/errors.js';
+import { CatalogError, CODES, type Code, codeRow, nextStep } from '../../../src/domain/errors.js';
 
 const PINNED: Readonly<Record<Code, readonly [status: number, retry: boolean]>> = {
   STALE_CATALOG: [409, false],
@@ -40,6 +40,16 @@ describe('codes', () => {
     expect(Object.keys(reasons).length).toBeGreaterThan(0);
     for (const reason of Object.keys(reasons)) expect(reason).toMatch(/^[A-Z][A-Z_]*[A-Z]$/);
     for (const text of [meaning, next, ...Object.values(reasons)]) expect(text).toMatch(/^[A-Za-z].*\.$/s);
+  });
+
+  test.each(codes)('%s has next steps of their own only for reasons that it has', (code) => {
+    const { reasons, next, nextOf = {} } = codeRow(code);
+    for (const [reason, own] of Object.entries(nextOf)) {
+      expect(Object.keys(reasons)).toContain(reason);
+      expect([own, nextStep(code, reason)]).toEqual([expect.stringMatching(/^[A-Z].*\.$/s), own]);
+    }
+    for (const reason of Object.keys(reasons).filter((one) => !(one in nextOf)))
+      expect(nextStep(code, reason)).toBe(next);
   });
 
   test('A3 the three stale ends are three codes, each with its own reasons', () => {

@@ -55,3 +55,15 @@ test('V6 V7 absent, null and empty differ, and no name of a prototype is found',
 test('V6 S5 the order of members has no meaning', () => {
   expect(changes('{"name":"a","_meta":{"x":1,"y":2}}', '{"_meta":{"y":2,"x":1},"name":"a"}')).toEqual([]);
 });
+
+test('V6 a member in which too much differs, or at too long pointers, is told as a whole, and hides no other', () => {
+  const many = (value: number) => Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`k${n}`, value]));
+  const deep = (value: number) => ({ ['x'.repeat(100)]: Array.from({ length: 50 }, () => value) });
+  const tool = (value: number) =>
+    JSON.stringify({ annotations: many(value), _meta: deep(value), description: `d${value}` });
+  expect(changes(tool(1), tool(2))).toEqual([
+    ['contract', '/_meta', deep(1), deep(2)],
+    ['hints', '/annotations', many(1), many(2)],
+    ['text', '/description', 'd1', 'd2'],
+  ]);
+});
