@@ -24,7 +24,7 @@ export const checkContract =
     const progress = { judged: 0 };
     return withHeartbeat(
       () => progress,
-      async () => {
+      async (signal) => {
         const found = await readScanOf(deps, input);
         if (found.kind === 'stop') return found;
         const { record, server } = found;
@@ -61,7 +61,7 @@ export const checkContract =
           return renew(deps, record, server);
 
         const pages = await deps.store.pages(record.tenant, record.id);
-        await judgeTools(deps, { record, server, pages, progress });
+        await judgeTools(deps, { record, server, pages, progress, signal });
         const verdict = await setVerdict(deps, record, server, revision);
         if (verdict.kind === 'stop') return verdict;
         const shrunk = await shrinkage(

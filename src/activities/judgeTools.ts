@@ -1,4 +1,8 @@
-/** Judges every tool of a candidate, a page at a time, and reads a page's bytes only where a verdict is not known yet. */
+/**
+ * Judges every tool of a candidate, a page at a time, and reads a page's bytes only where a verdict is not known yet.
+ * What a tool can cost is bounded (V4); between tools the event loop gets its turns, and verdicts are kept as they come,
+ * so that a catalog of the dearest tools takes long without holding anybody up, and a repeat goes on where it was.
+ */
 import type { Digest } from '../domain/ids.js';
 import { isJsonObject, type JsonObject, type JsonValue, member } from '../domain/json.js';
 import type { RegisteredServer } from '../domain/server.js';
@@ -17,11 +21,16 @@ import { type ContractPolicy, checkDescriptor } from '../validation/checkDescrip
 import type { Dialect, ResolvedDialect } from '../validation/dialects.js';
 import { DEFAULT_CONTRACT_LIMITS } from '../validation/limits.js';
 import type { ActivityDeps } from './deps.js';
+import { turnsUntil } from './turns.js';
 
 /** Goes up whenever a check changes its mind about some descriptor, so that no verdict of older rules is reused. */
-const RULES = 2;
+export const RULES = 3;
 /** The page was read strictly when it was fetched; this only bounds the same reader again. */
 const PAGE_DEPTH = 256;
+/** Work, about a microsecond each, after which verdicts are stored. */
+const WORK_PER_SAVE = 100_000;
+/** Digests of its parts, in characters of a tool for a microsecond. */
+const CHARACTERS_PER_WORK = 5;
 
 const contractPolicy = ({ contract }: RegisteredServer): ContractPolicy => ({
   dialects: ['2020-12', ...contract.dialects] satisfies Dialect[],
@@ -35,16 +44,19 @@ export interface Judging {
   readonly server: RegisteredServer;
   readonly pages: readonly PageRecord[];
   readonly progress: { judged: number };
+  readonly signal: AbortSignal;
 }
 
 /** Stores a row for each distinct tool of the scan. A repeat of the activity stores the same rows again, once. */
 export const judgeTools = async (
   deps: ActivityDeps,
-  { record, server, pages, progress }: Judging,
+  { record, server, pages, progress, signal }: Judging,
 ): Promise<void> => {
+  const turns = turnsUntil(signal);
   const policy = contractPolicy(server);
   const ruleset = digestJson({ rules: RULES, policy: policy as unknown as JsonValue });
   const seen = new Set<string>();
+  let position = 0;
   for (const page of pages) {
     const tools = page.tools.filter(([name]) => !seen.has(name) && seen.add(name));
     if (tools.length === 0) continue;
@@ -67,17 +79,32 @@ export const judgeTools = async (
         record.tenant,
         [...found].map(([raw, { text }]) => ({ raw, source: text })),
       );
-      const results = new Map<Digest, DescriptorResult>();
-      for (const [raw, tool] of found) if (!known.has(raw)) results.set(raw, judge(tool, policy));
-      if (results.size > 0) await store.saveChecks(record.tenant, ruleset, results);
-      for (const [raw, result] of results) known.set(raw, result);
+      let unsaved = new Map<Digest, DescriptorResult>();
+      let work = 0;
+      const save = async (): Promise<void> => {
+        if (unsaved.size > 0) await store.saveChecks(record.tenant, ruleset, unsaved);
+        unsaved = new Map();
+        work = 0;
+      };
+      for (const [raw, tool] of found) {
+        if (known.has(raw)) continue;
+        const judged = judge(tool, policy);
+        known.set(raw, judged.result);
+        unsaved.set(raw, judged.result);
+        progress.judged += 1;
+        work += judged.work;
+        if (work >= WORK_PER_SAVE) await save();
+        await turns(judged.work);
+      }
+      await save();
     }
     await store.saveCandidateTools(
       record.tenant,
       record.id,
-      tools.map((tool, index) => row(tool, known, progress.judged + index)),
+      tools.map((tool, index) => row(tool, known, position + index)),
     );
-    progress.judged += tools.length;
+    position += tools.length;
+    progress.judged = position;
   }
 };
 
@@ -139,9 +166,12 @@ const inexactByTool = (numbers: readonly InexactNumber[]): ReadonlyMap<number, r
   return byTool;
 };
 
-const judge = ({ value: tool, inexact }: SourceTool, policy: ContractPolicy): DescriptorResult => {
+const judge = (
+  { text, value: tool, inexact }: SourceTool,
+  policy: ContractPolicy,
+): { readonly result: DescriptorResult; readonly work: number } => {
   const check = checkDescriptor(tool, policy, inexact);
-  return {
+  const result = {
     contract: contractDigest(tool, { input: check.input, output: check.output }),
     hints: hintsDigest(tool),
     text: textDigest(tool),
@@ -149,6 +179,7 @@ const judge = ({ value: tool, inexact }: SourceTool, policy: ContractPolicy): De
     output: reference(member(tool, 'outputSchema'), check.output),
     verdict: { status: check.status, findings: check.findings },
   };
+  return { result, work: check.work + text.length / CHARACTERS_PER_WORK };
 };
 
 const reference = (schema: JsonValue | undefined, dialect: ResolvedDialect | null): SchemaReference | null =>

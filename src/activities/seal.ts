@@ -2,14 +2,7 @@
  * Turns the checked candidate into the immutable artifact: contract versions and the generation number are issued
  * from storage, once per scan, and everything else is a function of what is stored, so that a retry seals the same bytes.
  */
-import { setImmediate as immediate } from 'node:timers/promises';
-import {
-  type EffectClass,
-  type Finding,
-  mayHaveSideEffects,
-  type ToolVerdict,
-  verdictOf,
-} from '../domain/descriptor.js';
+import { type EffectClass, mayHaveSideEffects, type ToolVerdict, verdictOf } from '../domain/descriptor.js';
 import { epochMs, parseDigest, type ToolId, toolId } from '../domain/ids.js';
 import { isJsonObject, type JsonObject, member } from '../domain/json.js';
 import type { RegisteredServer } from '../domain/server.js';
@@ -17,7 +10,7 @@ import type { SnapshotPage, SnapshotTool } from '../domain/snapshot.js';
 import type { CompiledPolicy } from '../policy/port.js';
 import { credentialEvidence } from '../proof/credential.js';
 import { serverIdentity } from '../proof/identity.js';
-import { sealSnapshot } from '../proof/seal.js';
+import { type SnapshotParts, sealSnapshot } from '../proof/seal.js';
 import type { PageRecord, ScanRecord, SealedToolRow } from '../store/scanStore.js';
 import { annotationFindings } from '../validation/annotations.js';
 import { lintCatalog } from '../validation/catalogLints.js';
@@ -26,6 +19,7 @@ import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './failures.js';
 import { repeatedNames } from './pageFacts.js';
 import { readScanOf } from './readScan.js';
+import { inTurns, turnsUntil } from './turns.js';
 import { pageLink } from './verifyTail.js';
 
 export const seal =
@@ -33,7 +27,8 @@ export const seal =
   (input: ScanStep): Promise<SealResult> =>
     withHeartbeat(
       () => input.scan,
-      async () => {
+      async (signal) => {
+        const turns = turnsUntil(signal);
         const found = await readScanOf(deps, input);
         if (found.kind === 'stop') return found;
         const { record, server } = found;
@@ -45,16 +40,18 @@ export const seal =
         await store.issueContractVersions(record.tenant, record.id);
         const policy = await deps.policy(record.tenant, record.policyEpoch);
         const rows = await store.sealedTools(record.tenant, record.id);
-        const tools = rows.map((row) => snapshotTool(row, server, policy));
+        const tools = await inTurns(snapshotTools(rows, server, policy), turns);
         await store.saveClassification(
           record.tenant,
           record.id,
           tools.map(({ name, id, effectClass, verdict }) => ({ name, toolId: id, effectClass, verdict })),
         );
         const pages = await store.pages(record.tenant, record.id);
-        await store.noteCatalogFindings(record.tenant, record.id, await catalogFindings(rows, pages));
+        const findings = await inTurns(lintCatalog(rows, repeatedNames(pages)), turns);
+        await store.noteCatalogFindings(record.tenant, record.id, findings);
         const generation = await store.reserveGeneration(record.tenant, record.id);
-        const sealed = sealSnapshot(parts(record, server, generation, pages, tools));
+        const sealing = sealSnapshot(parts(record, server, generation, pages, tools));
+        const sealed = await inTurns(sealing, turns);
         const expires = epochMs(Date.parse(sealed.snapshot.expires));
         await store.saveArtifact(record.tenant, record.id, {
           digest: sealed.digest,
@@ -65,25 +62,18 @@ export const seal =
       },
     );
 
-/** Characters of source text after which heartbeats get their turn. */
-const CHARACTERS_PER_TURN = 2_000_000;
-
-/** V7: what shows over the catalog as a whole. For operators: no part of the artifact. */
-const catalogFindings = async (
+function* snapshotTools(
   rows: readonly SealedToolRow[],
-  pages: readonly PageRecord[],
-): Promise<readonly Finding[]> => {
-  const lints = lintCatalog(rows, repeatedNames(pages));
-  let read = 0;
-  for (;;) {
-    const { done, value } = lints.next();
-    if (done) return value;
-    read += value;
-    if (read < CHARACTERS_PER_TURN) continue;
-    read = 0;
-    await immediate();
+  server: RegisteredServer,
+  policy: CompiledPolicy | null,
+): Generator<number, readonly SnapshotTool[], void> {
+  const tools: SnapshotTool[] = [];
+  for (const row of rows) {
+    tools.push(snapshotTool(row, server, policy));
+    yield row.source.length;
   }
-};
+  return tools;
+}
 
 const snapshotTool = (
   row: SealedToolRow,
@@ -130,7 +120,7 @@ const parts = (
   generation: number,
   pages: readonly PageRecord[],
   tools: readonly SnapshotTool[],
-): Parameters<typeof sealSnapshot>[0] => {
+): SnapshotParts => {
   const { identity, revision, protocol, sourceEvidence } = record;
   const endpoint = isJsonObject(sourceEvidence as never) ? sourceEvidence?.['endpoint'] : undefined;
   if (identity === null || revision === null || protocol === null || typeof endpoint !== 'string') {

@@ -30,7 +30,7 @@ export const verifySnapshot = (bytes: Uint8Array, expected: Digest): ToolCatalog
   const { value, text } = readArtifact(bytes);
   if (canonicalJson(value) !== text) throw new ProofError('NOT_CANONICAL');
   const snapshot = asSnapshot(value);
-  checkSnapshot(snapshot);
+  for (const _ of checkSnapshot(snapshot));
   return snapshot;
 };
 
@@ -44,10 +44,11 @@ const readArtifact = (bytes: Uint8Array): { value: JsonValue; text: string } => 
 
 /**
  * What must hold between the members of a snapshot of the right form. Sealing checks it as well, so that
- * nothing is sealed that would not verify.
+ * nothing is sealed that would not verify. A generator, so that who runs it can let others run in between: it yields the
+ * characters of each source text that it has read.
  * @throws ProofError
  */
-export const checkSnapshot = (snapshot: ToolCatalogSnapshot): void => {
+export function* checkSnapshot(snapshot: ToolCatalogSnapshot): Generator<number, void, void> {
   const { pages, tools } = snapshot;
   const brokenPage = findChainFault(pages);
   if (brokenPage !== null) throw new ProofError('PAGE_CHAIN', `/pages/${brokenPage}`);
@@ -60,9 +61,10 @@ export const checkSnapshot = (snapshot: ToolCatalogSnapshot): void => {
     }
     previous = tool.name;
     checkTool(tool, snapshot.protocol, pointer);
+    yield tool.source.length;
   }
   if (contentRoot(tools) !== snapshot.contentRoot) throw new ProofError('CONTENT_ROOT', '/contentRoot');
   // Pages may repeat a tool word for word, so they can list more.
   const listed = pages.reduce((sum, page) => sum + page.tools, 0);
   if (listed < tools.length) throw new ProofError('TOOL_COUNT', '/tools');
-};
+}

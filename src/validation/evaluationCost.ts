@@ -14,7 +14,7 @@ export interface EvaluationCost {
 }
 
 /** Steps that this analysis itself may take, and how many are a microsecond. */
-const WORK = 200_000;
+const WORK = 100_000;
 const STEPS_PER_WORK = 4;
 
 class TooComplex extends Error {}

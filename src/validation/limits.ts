@@ -35,7 +35,7 @@ export const DEFAULT_CONTRACT_LIMITS: ContractLimits = {
   combinatorProduct: 2_000,
   evaluationPaths: 100_000,
   patternSize: 5_000,
-  patternWork: 25_000,
+  patternWork: 20_000,
   subschemas: 2_500,
   definitions: 5_000,
   blocks: 1_000,

@@ -42,6 +42,8 @@ const MAX_REPEAT = 1_000;
 /** Ranges of a set: the largest categories of Unicode have some 700, and are read anew at each place. */
 const RANGES = { property: 640, space: 11, short: 4 };
 const PROPERTY_WORK = 80;
+/** Of the smallest pattern. */
+const PATTERN_WORK = 20;
 /** Ranges whose copying costs what another instruction does. */
 const RANGES_PER_WEIGHT = 64;
 
@@ -103,7 +105,8 @@ class Translator {
   translate(): TranslatedPattern {
     const { text, size, weight } = this.#disjunction();
     if (this.#at < this.#chars.length) throw new PatternRefused('PATTERN_INVALID', 'unbalanced parenthesis');
-    return { text, size, work: Math.ceil(this.#chars.length + this.#properties * PROPERTY_WORK + weight) };
+    const read = PATTERN_WORK + this.#chars.length + this.#properties * PROPERTY_WORK;
+    return { text, size, work: Math.ceil(read + weight) };
   }
 
   #peek(offset = 0): string {

@@ -50,7 +50,7 @@ const { verifyTail } = proxyActivities<DiscoveryActivities>({
 const { checkContract, seal } = proxyActivities<DiscoveryActivities>({
   ...UNTRUSTED,
   startToCloseTimeout: '10 minutes',
-  // Sealing 10,000 tools holds the event loop for a second or two, and with it the heartbeat.
+  // Judging and sealing give the loop turns; the longest stretch is reading one page, or writing out the artifact.
   heartbeatTimeout: '10s',
 });
 const { promote, recordEnd } = proxyActivities<DiscoveryActivities>({

@@ -14,7 +14,7 @@ import type { SchemaReference, SnapshotPage, SnapshotTool } from '../../../src/d
 import { digestJson, sha256Bytes } from '../../../src/proof/digest.js';
 import { endpointDigest, identityDigest, serverIdentity } from '../../../src/proof/identity.js';
 import { nextCursorDigest, requestCursorDigest } from '../../../src/proof/pageChain.js';
-import type { SnapshotParts } from '../../../src/proof/seal.js';
+import { type SealedSnapshot, type SnapshotParts, sealSnapshot } from '../../../src/proof/seal.js';
 import { readStrict } from '../../../src/proof/strictJson.js';
 
 const NAMESPACE = parseNamespace('inventory');
@@ -114,4 +114,13 @@ export const sampleParts = (): SnapshotParts => {
     credential: { reference: sha256Bytes('env:INVENTORY_TOKEN'), fingerprint: null },
     expires: '2026-01-03T03:04:05.000Z',
   };
+};
+
+/** Seals in one go. */
+export const sealNow = (parts: SnapshotParts): SealedSnapshot => {
+  const steps = sealSnapshot(parts);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
 };

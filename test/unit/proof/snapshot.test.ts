@@ -8,9 +8,9 @@ import { canonicalJson } from '../../../src/proof/canonical.js';
 import { sha256Bytes } from '../../../src/proof/digest.js';
 import { resolvePointer } from '../../../src/proof/jsonPointer.js';
 import { ProofError } from '../../../src/proof/proofError.js';
-import { type SnapshotParts, sealSnapshot } from '../../../src/proof/seal.js';
+import type { SnapshotParts } from '../../../src/proof/seal.js';
 import { verifySnapshot } from '../../../src/proof/verifySnapshot.js';
-import { PAGES, pagesFrom, sampleParts, toolFrom } from './sampleSnapshot.js';
+import { PAGES, pagesFrom, sampleParts, sealNow, toolFrom } from './sampleSnapshot.js';
 
 const SAMPLE = new URL('../../vectors/toolCatalogSnapshot.v1.sample', import.meta.url);
 const SAMPLE_DIGEST = parseDigest('sha256:0564d8642fbe33972ae74a36a7a5812752fc74f1c7a09f982cb17445fbd3f5a5');
@@ -27,7 +27,7 @@ const reasonOf = (action: () => unknown): string => {
 
 /** Bends a sealed snapshot and gives it a digest of its own, as a forger would. */
 const forge = (bend: (snapshot: JsonObject & Lists) => void): (() => unknown) => {
-  const snapshot = JSON.parse(new TextDecoder().decode(sealSnapshot(sampleParts()).bytes));
+  const snapshot = JSON.parse(new TextDecoder().decode(sealNow(sampleParts()).bytes));
   bend(snapshot);
   const text = canonicalJson(snapshot as JsonValue);
   return () => verifySnapshot(new TextEncoder().encode(text), sha256Bytes(text));
@@ -47,11 +47,11 @@ const put = (snapshot: JsonObject, pointer: string, value: JsonValue | undefined
   else Reflect.set(parent, pointer.slice(cut + 1), value);
 };
 
-const sealWith = (change: Partial<SnapshotParts>) => sealSnapshot({ ...sampleParts(), ...change });
+const sealWith = (change: Partial<SnapshotParts>) => sealNow({ ...sampleParts(), ...change });
 
 describe('S1 the artifact', () => {
   test('the bytes and the digest of a full sample are pinned', () => {
-    const sealed = sealSnapshot(sampleParts());
+    const sealed = sealNow(sampleParts());
     expect(new TextDecoder().decode(sealed.bytes)).toBe(readFileSync(SAMPLE, 'utf8'));
     expect(sealed.digest).toBe(SAMPLE_DIGEST);
     expect(verifySnapshot(readFileSync(SAMPLE), SAMPLE_DIGEST)).toEqual(sealed.snapshot);
@@ -60,7 +60,7 @@ describe('S1 the artifact', () => {
   test('docs/snapshot-v1.md names the sample, and every member', () => {
     const text = readFileSync(new URL('../../../docs/snapshot-v1.md', import.meta.url), 'utf8');
     expect(text).toContain(SAMPLE_DIGEST);
-    const { snapshot } = sealSnapshot(sampleParts());
+    const { snapshot } = sealNow(sampleParts());
     const names = [snapshot, snapshot.tools[0] ?? {}, snapshot.pages[0] ?? {}].flatMap(Object.keys);
     const parts = ['name', 'namespace', 'contractVersion'];
     const missing = names.filter(
@@ -70,7 +70,7 @@ describe('S1 the artifact', () => {
   });
 
   test('the literal names on the wire', () => {
-    const { snapshot } = sealSnapshot(sampleParts());
+    const { snapshot } = sealNow(sampleParts());
     expect(Object.keys(snapshot)).toEqual([
       ...[
         'audienceClass',
@@ -94,8 +94,8 @@ describe('S1 the artifact', () => {
 
   test('S5 the order in which the source lists has no meaning, and the source text is kept byte for byte', () => {
     const parts = sampleParts();
-    const sealed = sealSnapshot({ ...parts, tools: [...parts.tools].reverse() });
-    expect(sealed.digest).toBe(sealSnapshot(parts).digest);
+    const sealed = sealNow({ ...parts, tools: [...parts.tools].reverse() });
+    expect(sealed.digest).toBe(sealNow(parts).digest);
     expect(sealed.snapshot.tools.map(({ name }) => name)).toEqual(['count', 'reserve']);
     expect(PAGES[2]).toContain(sealed.snapshot.tools[0]?.source);
   });
@@ -112,7 +112,7 @@ describe('S1 the artifact', () => {
 
 describe('S5 verification finds', () => {
   test('one changed byte, anywhere', () => {
-    const { bytes, digest } = sealSnapshot(sampleParts());
+    const { bytes, digest } = sealNow(sampleParts());
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
         const bent = Uint8Array.from(bytes);
@@ -129,7 +129,7 @@ describe('S5 verification finds', () => {
           }
         })();
         if (changed === undefined) return;
-        const { snapshot } = sealSnapshot(sampleParts());
+        const { snapshot } = sealNow(sampleParts());
         expect(changed.pageRoot).toBe(snapshot.pageRoot);
         expect(changed.contentRoot).toBe(snapshot.contentRoot);
         expect(changed.tools.map(({ source }) => source)).toEqual(snapshot.tools.map(({ source }) => source));
@@ -188,7 +188,7 @@ describe('S5 verification finds', () => {
   });
 
   test('text that is not canonical or not strict, under its own digest', () => {
-    const text = new TextDecoder().decode(sealSnapshot(sampleParts()).bytes);
+    const text = new TextDecoder().decode(sealNow(sampleParts()).bytes);
     const verify = (bent: string) =>
       reasonOf(() => verifySnapshot(new TextEncoder().encode(bent), sha256Bytes(bent)));
     expect(verify(text)).toBe('nothing was refused');
@@ -246,7 +246,7 @@ describe('S1 nothing is sealed that would not verify', () => {
 
   test('later changes to the parts do not reach what was sealed', () => {
     const parts = sampleParts();
-    const { snapshot, digest } = sealSnapshot(parts);
+    const { snapshot, digest } = sealNow(parts);
     (parts.pages as unknown[]).length = 0;
     expect(snapshot.pages).toHaveLength(3);
     expect(sha256Bytes(canonicalJson(snapshot as unknown as JsonValue))).toBe(digest);

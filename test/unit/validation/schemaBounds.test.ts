@@ -1,6 +1,7 @@
 /** V4: what a schema may cost is known from the schema alone, before anything is compiled or run. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/domain/json.js';
+import { checkDescriptor } from '../../../src/validation/checkDescriptor.js';
 import { checkSchema } from '../../../src/validation/checkSchema.js';
 import { prepareArguments } from '../../../src/validation/compileArguments.js';
 import { isQuick } from '../../../src/validation/evaluationBound.js';
@@ -29,10 +30,62 @@ describe('what compiling would take', () => {
       }),
       1_245,
     ],
-    ['large patterns', (n) => ({ properties: named(n, (i) => ({ pattern: `[a-z]{900}${i}` })) }), 55],
+    ['large patterns', (n) => ({ properties: named(n, (i) => ({ pattern: `[a-z]{900}${i}` })) }), 20],
+    [
+      'repeated sets of many ranges',
+      (n) => ({ properties: named(n, (i) => ({ pattern: `[\\p{L}\\p{N}]{100}${i}` })) }),
+      8,
+    ],
+    ['sets of many ranges beside one another', (n) => ({ pattern: '\\P{L}'.repeat(n) }), 208],
+    ['small patterns', (n) => ({ properties: named(n, (i) => ({ pattern: `^${i}$` })) }), 674],
+    ['definitions that nothing refers to', (n) => ({ $defs: named(n, () => ({})) }), 4_999],
   ])('V4 %s are counted', (_, schemaOf, most) => {
     expect(faultOf(schemaOf(most))).toBeUndefined();
     expect(faultOf(schemaOf(most + 1))).toMatch(/^(?:SCHEMA_TOO_COMPLEX|PATTERN_UNSAFE)$/);
+  });
+
+  it('V4 a pattern that stands in many places is compiled once, and counts once', () => {
+    const same = { properties: named(300, () => ({ pattern: '^[\\p{L}\\p{M} -]{1,200}$' })) };
+    expect(faultOf(same)).toBeUndefined();
+  });
+});
+
+describe('what checking takes', () => {
+  const wide = {
+    properties: named(450, () => ({})),
+    patternProperties: named(400, () => ({})),
+  };
+  const descriptor = (schema: JsonObject): JsonObject => ({
+    name: 't',
+    inputSchema: { type: 'object', ...schema },
+    outputSchema: { type: 'object', ...schema },
+  });
+  /** Microseconds, about. The dearest schemas stand twice in a tool. */
+  const MOST = 160_000;
+  it.each<[string, JsonObject]>([
+    ['large patterns', { properties: named(200, (i) => ({ pattern: `[a-z]{900}${i}` })) }],
+    ['sets of many ranges', { properties: named(100, (i) => ({ pattern: `(?:\\p{L}|\\p{N}){450}${i}` })) }],
+    [
+      'patterns that are refused',
+      { properties: named(200, (i) => ({ pattern: `${'a'.repeat(500)}(?=${i})` })) },
+    ],
+    ['properties and patterns for their names', wide],
+    ['many of those', { properties: named(10, () => ({ $ref: '#/$defs/d' })), $defs: { d: wide } }],
+    ['definitions', { $defs: named(4_900, () => ({})) }],
+  ])('V4 %s: it is bounded, and counted the same at every attempt', (_, schema) => {
+    const first = checkDescriptor(descriptor(schema));
+    expect(first.work).toBeGreaterThan(1_000);
+    expect(first.work).toBeLessThan(MOST);
+    expect(checkDescriptor(descriptor(schema))).toEqual(first);
+  });
+
+  it.each<[string, string]>([
+    ['a text', 'x y '.repeat(4_000_000)],
+    ['a text of hidden characters', '\u200bx'.repeat(4_000_000)],
+  ])('V4 %s as long as a page is not looked at', (_, description) => {
+    const { work, findings } = checkDescriptor({ name: 't', description, inputSchema: { type: 'object' } });
+    expect(findings.map(({ code }) => code)).toEqual(['SCHEMA_TOO_LARGE']);
+    expect(work).toBeLessThan(1_000_000);
   });
 });
 
