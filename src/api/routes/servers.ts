@@ -67,7 +67,7 @@ const registration = z
         pages: positive(100_000).optional(),
         tools: positive(100_000).optional(),
         pageBytes: positive(64 * 1024 * 1024).optional(),
-        scanBytes: positive(1024 * 1024 * 1024).optional(),
+        scanBytes: positive(256 * 1024 * 1024).optional(),
         pageTime: positive(600_000).optional(),
         scanTime: positive(6 * 3_600_000).optional(),
       })
