@@ -24,6 +24,8 @@ export const idleMb = async (pid: number): Promise<number> => {
 };
 
 export interface MemoryWatch {
+  /** The highest resident memory until now, in MB. */
+  highest(): Promise<number>;
   /** The highest resident memory since the watch began, in MB. */
   stop(): Promise<number>;
 }
@@ -42,12 +44,16 @@ export const watchMemory = async (pid: number): Promise<MemoryWatch> => {
       await pause(INTERVAL_MS);
     }
   })();
+  const highestNow = async (): Promise<number> => {
+    const mark = await readMb(pid, 'VmHWM');
+    return mark > markBefore ? Math.max(mark, highest) : highest;
+  };
   return {
+    highest: highestNow,
     stop: async () => {
       stopped = true;
       await sampling;
-      const mark = await readMb(pid, 'VmHWM');
-      return mark > markBefore ? Math.max(mark, highest) : highest;
+      return await highestNow();
     },
   };
 };
