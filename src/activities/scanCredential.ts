@@ -3,6 +3,7 @@ import type { Digest, EpochMs } from '../domain/ids.js';
 import type { SourceCredential } from '../sources/source.js';
 import type { ScanRecord } from '../store/scanStore.js';
 import type { Stop } from './activityTypes.js';
+import { stopOf } from './pageFacts.js';
 
 export const fingerprintOf = (credential: SourceCredential): Digest | null =>
   credential.kind === 'none' ? null : credential.fingerprint;
@@ -20,11 +21,11 @@ export const credentialStop = (
 ): Stop | null => {
   if (credential.kind !== 'none' && credential.expires !== null && credential.expires <= now) {
     const evidence = { pages, expired: new Date(credential.expires).toISOString() };
-    return { kind: 'stop', state: 'INCOMPLETE', reason: 'CREDENTIAL_EXPIRED', evidence };
+    return stopOf('CREDENTIAL_EXPIRED', evidence);
   }
   if (pages > 0 && fingerprintOf(credential) !== record.credentialFingerprint) {
     const evidence = { pages, rule: 'the credential is another one than that of the first page' };
-    return { kind: 'stop', state: 'INCOMPLETE', reason: 'CHANGED_DURING_SCAN', evidence };
+    return stopOf('CHANGED_DURING_SCAN', evidence);
   }
   return null;
 };

@@ -65,7 +65,7 @@ export const scanPages =
     );
   };
 
-const gone: Stop = { kind: 'stop', state: 'INCOMPLETE', reason: 'SERVER_GONE', evidence: {} };
+const gone = stopOf('SERVER_GONE', {});
 
 interface Segment {
   readonly record: ScanRecord;
@@ -86,7 +86,7 @@ const runSegment = async (
   const { record, server, progress } = at;
   // Before anything is asked: what is registered now may be another server, which neither cursors nor session are for (P1).
   if (server.trustVersion !== record.trustVersion) {
-    return changed({ trustVersion: record.trustVersion, now: server.trustVersion });
+    return stopOf('CHANGED_DURING_SCAN', { trustVersion: record.trustVersion, now: server.trustVersion });
   }
   const resumed = resumeScan(stored.map(storedFacts), server.limits);
   if (resumed.kind === 'stop') return pageStop(resumed, resumed.scan);
@@ -105,7 +105,7 @@ const runSegment = async (
   } catch (error) {
     if (deadline.aborted && !at.signal.aborted) {
       const evidence = { pages: progress.pages, limitMs: server.limits.scanTime };
-      result = { kind: 'stop', state: 'INCOMPLETE', reason: 'DEADLINE_EXCEEDED', evidence };
+      result = stopOf('DEADLINE_EXCEEDED', evidence);
       return result;
     }
     const stop = asStop(error);
@@ -126,20 +126,8 @@ const runSegment = async (
   }
 };
 
-const changed = (evidence: Evidence): Stop => ({
-  kind: 'stop',
-  state: 'INCOMPLETE',
-  reason: 'CHANGED_DURING_SCAN',
-  evidence,
-});
-
 /** Cursors die with the session or process that gave them out: the scan begins again (D6). */
-const sessionLost = (evidence: Evidence): Stop => ({
-  kind: 'stop',
-  state: 'INCOMPLETE',
-  reason: 'SESSION_LOST',
-  evidence,
-});
+const sessionLost = (evidence: Evidence): Stop => stopOf('SESSION_LOST', evidence);
 
 /** Who closes a connection has to know of it also where nothing else comes of it. */
 interface Link {
